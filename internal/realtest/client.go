@@ -1,0 +1,21 @@
+package realtest
+
+import (
+	"context"
+	"net"
+	"net/http"
+)
+
+// Client gives an HTTP client that connects to addr (host:port, or the path of
+// a unix socket) whatever host a URL names, and follows no redirect.
+func Client(addr string) *http.Client {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, network(addr), addr)
+	}
+	return &http.Client{
+		Transport:     &http.Transport{DialContext: dial, DisableCompression: true, MaxIdleConnsPerHost: 64},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Timeout:       patience,
+	}
+}

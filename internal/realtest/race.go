@@ -1,0 +1,7 @@
+//go:build race
+
+package realtest
+
+// raceEnabled says whether the test runs under the race detector; the programs
+// that it builds are then built with it too.
+const raceEnabled = true
