@@ -1,0 +1,81 @@
+package realtest
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Server is a running memcached. Stop ends it; the end of the test does too.
+type Server struct {
+	*Process
+	Addr string // host:port, or unix:/path
+}
+
+// Memcached starts a memcached on a free port.
+func Memcached(t testing.TB) *Server {
+	t.Helper()
+	s := new(Server)
+	s.listen(t, "-1")
+	return s
+}
+
+// MemcachedUnix starts a memcached on a socket.
+func MemcachedUnix(t testing.TB) *Server {
+	t.Helper()
+	// Not t.TempDir: the name of a long test would make the path longer than
+	// that of a socket may be.
+	dir, err := os.MkdirTemp("", "memcached")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	path := filepath.Join(dir, "socket")
+	p := Start(t, memcachedCommand(t, "-s", path))
+	p.listening(t, path)
+	return &Server{Process: p, Addr: "unix:" + path}
+}
+
+// Restart stops the server and starts it again, empty, on the same port.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	_, port, err := net.SplitHostPort(s.Addr)
+	if err != nil {
+		t.Fatalf("only a server on a port can be restarted: %v", err)
+	}
+	s.Stop()
+	s.listen(t, port)
+}
+
+// listen starts the process on a port. With "-1" memcached takes a free one
+// and writes it into a file, so nobody can take the port between a look for
+// one and its use.
+func (s *Server) listen(t testing.TB, port string) {
+	t.Helper()
+	ports := filepath.Join(t.TempDir(), "ports")
+	cmd := memcachedCommand(t, "-l", "127.0.0.1", "-p", port)
+	cmd.Env = append(os.Environ(), "MEMCACHED_PORT_FILENAME="+ports)
+	s.Process = Start(t, cmd)
+	Eventually(t, "memcached names its port", func() bool {
+		if s.Ended() {
+			t.Fatalf("memcached ended (%v) before it named its port\n%s", s.err, s.Stderr.tail(40))
+		}
+		text, _ := os.ReadFile(ports)
+		_, number, named := strings.Cut(string(text), "TCP INET: ")
+		s.Addr = "127.0.0.1:" + strings.TrimSpace(number)
+		return named
+	})
+	s.listening(t, s.Addr)
+}
+
+func memcachedCommand(t testing.TB, args ...string) *exec.Cmd {
+	t.Helper()
+	args = append(args, "-U", "0", "-m", "64")
+	if os.Geteuid() == 0 {
+		args = append(args, "-u", "root")
+	}
+	return exec.Command(Require(t, "memcached"), args...)
+}
