@@ -2,6 +2,7 @@ package realtest
 
 import (
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -44,7 +45,7 @@ func RailsAt(t testing.TB, addr string, settings ...string) *RailsServer {
 	}
 	s := &RailsServer{Addr: addr, Dir: t.TempDir()}
 	if s.Addr == "" {
-		s.Addr = filepath.Join(s.Dir, "app.sock")
+		s.Addr = socketPath(t)
 	}
 	s.Cache = filepath.Join(s.Dir, "cache")
 	// In the foreground, as the child of the test, so that it cannot be left
@@ -66,4 +67,16 @@ func (s *RailsServer) up() bool {
 	}
 	answer.Body.Close()
 	return answer.StatusCode == http.StatusOK
+}
+
+// socketPath gives a path for a unix socket: short, as its length is limited,
+// and that of t.TempDir grows with the test's name.
+func socketPath(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "socket")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return filepath.Join(dir, "s")
 }
