@@ -1,7 +1,10 @@
 package conf
 
 import (
-	"errors"
+	"bytes"
+	"os"
+
+	"github.com/ssiedge/ssiedge/origin"
 )
 
 // Env looks up a variable of the environment, as os.LookupEnv does.
@@ -9,13 +12,67 @@ type Env = func(string) (string, bool)
 
 // Load reads and checks the file at path. The error is an ErrorList, or that of
 // reading the file. Relative paths in the file start from its folder.
-func Load(path string, env Env) (*Config, error) { return nil, errors.New("not written") }
+//
+// With an ErrorList comes a Config that holds File and Warnings and nothing else.
+func Load(path string, env Env) (*Config, error) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, src, env)
+}
 
-// Parse checks src, the text of a file called name. The error is an ErrorList.
-func Parse(name string, src []byte, env Env) (*Config, error) { return nil, errors.New("not written") }
+// Parse checks src, the text of a file called name. The error is an ErrorList;
+// with it comes a Config as from Load. Neither src nor name is read later, but
+// folders and files that the text names are looked at.
+func Parse(name string, src []byte, env Env) (*Config, error) {
+	src = bytes.TrimPrefix(src, []byte("\ufeff")) // some editors begin a file with a byte order mark
+	root, problem := parseTree(name, src)
+	if problem != nil {
+		return &Config{File: name}, ErrorList{*problem}
+	}
+	r := newReader(name)
+	r.expandAll(root, env)
+	return r.finish(root)
+}
 
-// Flags are those of "ssiedge serve"; "" is a flag that was not given.
-type Flags struct{ Root, Origin, Listen, Memcache string }
+func newReader(file string) *reader {
+	return &reader{
+		file:    file,
+		origins: map[string]*origin.Options{},
+		used:    map[string]bool{},
+		hosts:   map[string]place{},
+	}
+}
 
-// FromFlags makes a Config of flags, with the defaults and the checks of a file.
-func FromFlags(f Flags) (*Config, error) { return nil, errors.New("not written") }
+// finish reads a tree and judges what came out.
+func (r *reader) finish(root *node) (*Config, error) {
+	c := r.config(root)
+	sortByPlace(r.problems)
+	sortByPlace(r.warnings)
+	if len(r.problems) > 0 {
+		return &Config{File: r.file, Warnings: r.warnings}, ErrorList(r.problems)
+	}
+	c.Warnings = r.warnings
+	return c, nil
+}
+
+// config reads the whole file. Named origins and [memcache] come first: sites ask
+// for them.
+func (r *reader) config(root *node) *Config {
+	top := r.open(root, "")
+	c := &Config{File: r.file}
+	c.Edge.Memory = r.memory(top.get("memory"))
+	c.Edge.Memcache = r.memcached(top.get("memcache"))
+	c.Edge.Limits = r.limits(top.get("limits"))
+	r.maxKeep = c.Edge.Limits.MaxKeep
+	r.namedOrigins(top.get("origin"))
+	c.Edge.Sites = r.sites(top)
+	r.warnUnusedOrigins(top.get("origin"))
+	c.Edge.TrustedProxies = r.trustedProxies(top)
+	c.Edge.HealthPath = r.healthPath(top)
+	c.Listen = r.listeners(top)
+	c.Admin = r.admin(top.get("admin"), top)
+	c.Log = r.log(top.get("log"))
+	return c
+}
