@@ -53,6 +53,8 @@ func checkAddressShape(s string) *mistake {
 		return &mistake{fmt.Sprintf("%q is a path", s), fmt.Sprintf("write %q for a unix socket", "unix:"+s)}
 	case strings.Contains(s, "://"):
 		return &mistake{fmt.Sprintf("%q is a URL", s), `write "host:port" without scheme`}
+	case !strings.Contains(s, ":") && s != leadingDigits(s):
+		return &mistake{fmt.Sprintf("%q has no port", s), "add one behind a colon"}
 	case s == leadingDigits(s):
 		return &mistake{fmt.Sprintf("%q has no colon", s), fmt.Sprintf("write %q", ":"+s)}
 	default:

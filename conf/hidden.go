@@ -26,9 +26,9 @@ func (r *reader) warnHidden(rules []edge.Rule, nodes []*node) {
 		if len(by) == 0 {
 			continue
 		}
-		message := fmt.Sprintf("the rule of line %d, later and broader, sets all that this one sets", slices.Max(by))
+		message := fmt.Sprintf("the rule of line %d, later and no narrower, sets all that this one sets", slices.Max(by))
 		if slices.Min(by) != slices.Max(by) {
-			message = fmt.Sprintf("later and broader rules (to line %d) set all that this one sets", slices.Max(by))
+			message = fmt.Sprintf("later rules that are no narrower (to line %d) set all that this one sets", slices.Max(by))
 		}
 		r.warn(nodes[i].at, nodes[i].key, message, "put this one behind it, or remove it")
 	}

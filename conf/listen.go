@@ -12,22 +12,14 @@ type listener struct {
 	from *node
 }
 
-// listeners reads listen.
-func (r *reader) listeners(top section) []string {
-	var out []string
-	for _, l := range r.addresses(top) {
-		out = append(out, l.from.text)
-	}
-	if n := top.get("listen"); n.kind == listKind && len(n.items) == 0 {
+// listeners reads listen. What is wrong is noted and left out.
+func (r *reader) listeners(top section) []listener {
+	n := top.get("listen")
+	if n.kind == listKind && len(n.items) == 0 {
 		r.problem(n, "no listener", `name one at least, such as ":8080"`)
 	}
-	return out
-}
-
-// addresses is what of listen is right; mistakes are noted.
-func (r *reader) addresses(top section) []listener {
 	var out []listener
-	for _, n := range top.texts("listen") {
+	for _, n := range r.texts(n) {
 		a, m := parseAddress(n.text)
 		for _, other := range out {
 			if m == nil && a.conflicts(other.address) {
@@ -50,7 +42,7 @@ func (r *reader) trustedProxies(top section) []netip.Prefix {
 			continue
 		}
 		if prefix.Bits() == 0 {
-			r.warn(n.at, n.key, fmt.Sprintf("%q trusts every visitor: anyone can write the address he comes from", n.text), "name the networks of your proxies")
+			r.warn(n.at, n.key, fmt.Sprintf("%q trusts every visitor: anyone can claim any address", n.text), "name the networks of your proxies")
 		}
 		out = append(out, prefix)
 	}

@@ -71,8 +71,11 @@ func (r *reader) config(root *node) *Config {
 	r.warnUnusedOrigins(top.get("origin"))
 	c.Edge.TrustedProxies = r.trustedProxies(top)
 	c.Edge.HealthPath = r.healthPath(top)
-	c.Listen = r.listeners(top)
-	c.Admin = r.admin(top.get("admin"), top)
+	public := r.listeners(top)
+	for _, l := range public {
+		c.Listen = append(c.Listen, l.from.text)
+	}
+	c.Admin = r.admin(top.get("admin"), public)
 	c.Log = r.log(top.get("log"))
 	return c
 }

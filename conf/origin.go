@@ -2,6 +2,8 @@ package conf
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/ssiedge/ssiedge/origin"
@@ -76,15 +78,15 @@ func (r *reader) originNamed(n *node) *origin.Options {
 	if ok {
 		return o
 	}
-	var names []string
-	for name := range r.origins {
-		names = append(names, name)
-	}
+	names := slices.Sorted(maps.Keys(r.origins))
 	cure := fmt.Sprintf("define it: [origin.%s]", n.text)
-	if near := nearest(n.text, names); near != "" {
+	switch near := nearest(n.text, names); {
+	case near != "":
 		cure = fmt.Sprintf("did you mean %q?", near)
-	} else if strings.ContainsAny(n.text, ":/") || n.text == "" {
-		cure = fmt.Sprintf("name an [origin.NAME]; a server goes into a table: origin = {servers = [%q]}", n.text)
+	case n.text == "":
+		cure = "name an [origin.NAME], or leave origin out"
+	case strings.ContainsAny(n.text, ":/"):
+		cure = fmt.Sprintf("a server goes into a table: origin = {servers = [%q]}", n.text)
 	}
 	r.problem(n, fmt.Sprintf("no origin is called %q", n.text), cure)
 	return nil

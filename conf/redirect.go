@@ -23,10 +23,12 @@ func checkRedirect(to string) *mistake {
 		return &mistake{fmt.Sprintf("%q holds a word that is not known", to), "the only one is {uri}: the path and the query"}
 	case strings.ContainsFunc(filled, func(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune(`"<>\^`+"`|", c) }):
 		return &mistake{fmt.Sprintf("%q holds a character that no URL may", to), "escape it, such as %20 for a space"}
-	case strings.Contains(to, "/{uri}"):
-		// "/{uri}" would be "//evil.example" for "/evil.example": another host.
+	case strings.HasPrefix(to, "{uri}") || strings.HasPrefix(to, "/{uri}"):
+		// "/{uri}" is "//evil.example", another host, for the path "/evil.example".
+		return &mistake{fmt.Sprintf("%q sends a page to itself, or to any host", to), `write "/new{uri}" or "https://www.example.com{uri}"`}
+	case strings.Contains(to, "/{uri}") && !strings.Contains(to, "//{uri}"):
 		return &mistake{fmt.Sprintf("%q has two slashes in a row: {uri} begins with one", to), fmt.Sprintf("write %q", strings.ReplaceAll(to, "/{uri}", "{uri}"))}
-	case strings.HasPrefix(filled, "/") && !strings.HasPrefix(filled, "//") && !strings.HasPrefix(to, "{uri}"):
+	case strings.HasPrefix(filled, "/") && !strings.HasPrefix(filled, "//"):
 		return nil
 	}
 	u, err := url.Parse(filled)

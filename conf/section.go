@@ -92,7 +92,7 @@ func (s section) text(name string) string {
 func (s section) word(name string, words ...string) string {
 	n := s.get(name)
 	if n.kind != textKind {
-		s.r.wrongType(n, "one of "+quoted(words), "")
+		s.r.wrongType(n, quoted(words), "")
 		return words[0]
 	}
 	if !slices.Contains(words, n.text) {
@@ -133,12 +133,18 @@ func (s section) integer(name string, low, high int) int {
 		s.r.wrongType(n, "a whole number", cure)
 		return low
 	}
-	v, err := strconv.ParseInt(strings.ReplaceAll(n.text, "_", ""), 0, 64)
-	if err != nil || v < int64(low) || v > int64(high) {
+	v, ok := integerValue(n)
+	if !ok || v < int64(low) || v > int64(high) {
 		s.r.problem(n, n.text+" is out of range", fmt.Sprintf("use %d to %d", low, high))
 		return low
 	}
 	return int(v)
+}
+
+// integerValue is the value of an integer, in any of TOML's ways to write it.
+func integerValue(n *node) (int64, bool) {
+	v, err := strconv.ParseInt(strings.ReplaceAll(n.text, "_", ""), 0, 64)
+	return v, err == nil
 }
 
 // size is a number of bytes from low to high.
@@ -148,9 +154,15 @@ func (s section) size(name string, low, high int64) int64 {
 		s.r.wrongType(n, `a size such as "64MiB"`, "")
 		return low
 	}
-	v, m := parseSize(n.text)
+	var v int64
+	var m *mistake
+	if n.kind == textKind {
+		v, m = parseSize(n.text)
+	} else {
+		v, _ = integerValue(n)
+	}
 	if m == nil && (v < low || v > high) {
-		m = &mistake{fmt.Sprintf("%s is out of range", n.text), fmt.Sprintf("use %s to %s", sizeText(low), sizeText(high))}
+		m = &mistake{n.text + " is out of range", fmt.Sprintf("use %s to %s", sizeText(low), sizeText(high))}
 	}
 	s.r.fault(n, m)
 	return v
@@ -166,14 +178,14 @@ func (r *reader) duration(n *node, low, high time.Duration) time.Duration {
 	if n.kind != textKind {
 		cure := ""
 		if n.kind == integerKind {
-			cure = fmt.Sprintf("write %q", n.text+"s")
+			cure = fmt.Sprintf("write %q if seconds are meant", n.text+"s")
 		}
 		r.wrongType(n, `a time such as "30s"`, cure)
 		return low
 	}
 	v, m := parseDuration(n.text)
 	if m == nil && (v < low || v > high) {
-		m = &mistake{fmt.Sprintf("%s is out of range", n.text), fmt.Sprintf("use %s to %s", durationText(low), durationText(high))}
+		m = &mistake{n.text + " is out of range", fmt.Sprintf("use %s to %s", durationText(low), durationText(high))}
 	}
 	r.fault(n, m)
 	return v

@@ -1,7 +1,9 @@
 package conf
 
 import (
+	"bytes"
 	"sort"
+	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
@@ -153,41 +155,59 @@ func (b *builder) keyValue(table *node, e *unstable.Node) {
 			continue
 		}
 		key := join(at.key, string(name.Data))
-		v := b.value(e.Value(), key, b.valuePlace(name))
+		start := b.skip(name.Raw.Offset+name.Raw.Length, " \t=")
+		v, _ := b.value(e.Value(), key, start)
 		at.fields = append(at.fields, field{name: string(name.Data), at: b.place(name.Raw.Offset), value: v})
 	}
 }
 
-// valuePlace is where the value behind a name begins. The library tells no place
-// of a list.
-func (b *builder) valuePlace(name *unstable.Node) place {
-	i := name.Raw.Offset + name.Raw.Length
-	for int(i) < len(b.src) && (b.src[i] == ' ' || b.src[i] == '\t' || b.src[i] == '=') {
-		i++
-	}
-	return b.place(i)
-}
-
-// value makes a node of a value; at is for lists, which have no place of their own.
-func (b *builder) value(v *unstable.Node, key string, at place) *node {
-	n := &node{at: at, key: key}
-	if v.Kind != unstable.Array {
-		n.at = b.place(v.Raw.Offset)
-	}
+// value makes a node of the value that begins at start, and tells where it ends:
+// the library has no place for lists, and no end for tables.
+func (b *builder) value(v *unstable.Node, key string, start uint32) (*node, uint32) {
+	n := &node{at: b.place(start), key: key}
 	switch v.Kind {
 	case unstable.Array:
 		n.kind = listKind
+		end := b.skip(start+1, between)
 		for it := v.Children(); it.Next(); {
-			n.items = append(n.items, b.value(it.Node(), key, at))
+			var item *node
+			item, end = b.value(it.Node(), key, end)
+			n.items = append(n.items, item)
+			end = b.skip(end, between)
 		}
+		return n, end + 1
 	case unstable.InlineTable:
+		end := start + 1
 		for it := v.Children(); it.Next(); {
 			b.keyValue(n, it.Node())
+			end = it.Node().Raw.Offset + it.Node().Raw.Length
 		}
+		return n, b.skip(end, between) + 1
 	default:
 		n.kind, n.text = scalarKind(v.Kind), string(v.Data)
+		return n, start + v.Raw.Length
 	}
-	return n
+}
+
+// between is what may stand between the items of a list, beside comments.
+const between = " \t\r\n,"
+
+// skip is the first offset from i on at which none of chars and no comment stands.
+func (b *builder) skip(i uint32, chars string) uint32 {
+	for int(i) < len(b.src) {
+		switch c := b.src[i]; {
+		case c == '#':
+			end := bytes.IndexByte(b.src[i:], '\n')
+			if end < 0 {
+				return uint32(len(b.src))
+			}
+			i += uint32(end)
+		case strings.IndexByte(chars, c) < 0:
+			return i
+		}
+		i++
+	}
+	return i
 }
 
 func scalarKind(k unstable.Kind) kind {

@@ -3,6 +3,7 @@ package conf
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // judgeNames notes the names of a table that no setting has, and those that
@@ -67,14 +68,16 @@ func settingNames(group string) []string {
 }
 
 // nearest is the word most like name, "" where none is like it: at most a third
-// of its letters may differ, and one may in a short one.
+// of its letters may differ, or one of a short name. Case does not matter.
 func nearest(name string, words []string) string {
 	if len(name) > 64 {
 		return ""
 	}
+	name = strings.ToLower(name)
 	best, least := "", max(1, len(name)/3)+1
 	for _, w := range words {
-		if d := distance(name, w); d < least {
+		d := distance(name, strings.ToLower(w))
+		if d < least && d < max(len(name), len(w)) {
 			best, least = w, d
 		}
 	}
