@@ -1,0 +1,133 @@
+package edge
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/ssiedge/ssiedge/ssi"
+)
+
+// assembly is step 8: a page whose directives are being run for one visitor.
+type assembly struct {
+	edge    *Edge
+	state   *state
+	site    *site
+	visitor *visitor
+	page    []byte // canonical path, for reports
+	parts   parts
+	// queryFiltered: the visitor's query holds more than the page's URL
+	queryFiltered bool
+	run           *ssi.Run
+	cancel        context.CancelFunc
+}
+
+// assemblePage runs a published page.
+func (r *request) assemblePage(f found, t *ssi.Template, status int) {
+	r.head(f.Page.Head)
+	for _, name := range []string{"Etag", "Accept-Ranges"} {
+		r.ctx.Response.Header.Del(name)
+	}
+	if !r.site.options.SSI.KeepLastModified {
+		r.ctx.Response.Header.Del("Last-Modified")
+	}
+	r.sign()
+	r.assemble(t, f.Page.Name, status)
+}
+
+// assemble runs t and answers with what it prints. The answer's head stands in
+// the response already, but for what the parts have a say in. path is the
+// page's own, where relative includes start.
+func (r *request) assemble(t *ssi.Template, path string, status int) {
+	r.edge.metrics.assembled.Add(1)
+	r.ctx.SetStatusCode(status)
+	a := r.assembly()
+	a.start(t, &document{assembly: a, path: path, query: a.visitor.query, top: true}, r.ctx.IsHead())
+	complete := a.run.Wait(r.site.options.SSI.FlushAfter)
+	if complete && a.run.Err() != nil {
+		a.close()
+		r.edge.reports.add(report{site: r.site, path: r.url.raw, kind: "page", message: a.run.Err().Error()})
+		r.ctx.Response.Reset()
+		r.fail(fasthttp.StatusInternalServerError)
+		return
+	}
+	a.parts.write(&r.ctx.Response.Header, complete, complete && a.run.Failed(), r.settings.expires)
+	r.edit()
+	switch {
+	case complete:
+		r.whole(a)
+	case r.ctx.IsHead():
+		a.close()
+		r.ctx.Response.SkipBody = true
+	default:
+		r.streamBody(&body{request: r, run: a.run, closer: a}, -1)
+	}
+}
+
+func (r *request) assembly() *assembly {
+	v := r.snapshot()
+	a := &assembly{
+		edge: r.edge, state: r.state, site: r.site, visitor: v,
+		page:          bytes.Clone(r.url.raw),
+		queryFiltered: !bytes.Equal(v.query, r.url.query),
+	}
+	a.parts.add(&r.ctx.Response.Header)
+	return a
+}
+
+// start begins the run. For a HEAD nothing is asked for.
+func (a *assembly) start(t *ssi.Template, d *document, atHand bool) {
+	o := &a.site.options.SSI
+	ctx, cancel := context.WithCancel(context.Background())
+	a.cancel = cancel
+	a.run = t.Start(ctx, &ssi.Env{
+		Includer: a, Variables: d,
+		Now: a.visitor.began, Location: o.Timezone,
+		MaxDepth: o.MaxDepth, MaxIncludes: o.MaxIncludes, MaxPage: o.MaxPage,
+		Deadline: time.Now().Add(o.Timeout),
+		AtHand:   atHand,
+		Report:   a.report,
+		Panicked: func(v any, stack []byte) { a.edge.panicked("include", v, stack) },
+	})
+}
+
+// Close cancels what is pending and waits for its goroutines.
+func (a *assembly) Close() error {
+	a.close()
+	return nil
+}
+
+func (a *assembly) close() {
+	a.cancel()
+	a.run.Close()
+}
+
+func (a *assembly) report(p ssi.Problem) {
+	a.edge.reports.add(report{site: a.site, path: a.page, kind: p.Kind, message: p.String()})
+}
+
+// whole answers with a page that is complete: joined and written once, with
+// its length, or a 304 where the visitor has the same already.
+func (r *request) whole(a *assembly) {
+	defer a.close()
+	h := &r.ctx.Response.Header
+	out := a.run.AppendTo(r.ctx.Response.SwapBody(nil)[:0])
+	r.ctx.Response.SwapBody(out)
+	if !r.site.options.SSI.ETag || r.ctx.Response.StatusCode() != fasthttp.StatusOK {
+		return
+	}
+	v := validators{etag: weakTag(out)}
+	h.SetCanonical(fieldETag, []byte(v.etag))
+	if r.site.options.SSI.KeepLastModified {
+		v.modified, _ = parseHTTPDate(h.Peek(fasthttp.HeaderLastModified))
+	}
+	if evaluate(&r.ctx.Request.Header, v) == fasthttp.StatusNotModified {
+		r.ctx.SetStatusCode(fasthttp.StatusNotModified)
+		r.ctx.Response.ResetBody()
+	}
+}
+
+var _ io.Closer = (*assembly)(nil)

@@ -1,0 +1,45 @@
+package edge
+
+import (
+	"bufio"
+	"net"
+	"runtime/debug"
+
+	"github.com/valyala/fasthttp"
+)
+
+// closeDelimited answers an HTTP/1.0 visitor with a body of unknown length:
+// its end is the end of the connection. fasthttp would send chunks, which such
+// a visitor cannot read, so the connection is taken over for this one answer.
+func (r *request) closeDelimited(b *body) {
+	h := &r.ctx.Response.Header
+	h.SetContentLength(-2) // until close: no length and no chunks
+	h.SetConnectionClose()
+	head := append([]byte(nil), h.Header()...)
+	edge := r.edge
+	r.ctx.HijackSetNoResponse(true)
+	r.ctx.Hijack(func(c net.Conn) {
+		defer func() {
+			if v := recover(); v != nil {
+				edge.panicked("answer", v, debug.Stack())
+			}
+		}()
+		defer b.Close()
+		w := bufio.NewWriter(c)
+		w.Write(head)
+		if _, err := b.WriteTo(&flusher{w}); err == nil {
+			w.Flush()
+		}
+	})
+}
+
+// flusher sends each write at once: what is ready leaves.
+type flusher struct{ w *bufio.Writer }
+
+func (f *flusher) Write(p []byte) (int, error) {
+	n, err := f.w.Write(p)
+	if err != nil {
+		return n, err
+	}
+	return n, f.w.Flush()
+}

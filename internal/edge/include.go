@@ -1,0 +1,205 @@
+package edge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/ssiedge/ssiedge/ssi"
+)
+
+// inner is an include on its way through the steps: a GET inside the edge for
+// the page's visitor.
+type inner struct {
+	target
+	visitor *visitor
+	past    bool // past the published pages: a rule's bypass
+}
+
+var _ ssi.Includer = (*assembly)(nil)
+
+// resolve finds where an include leads: same site, path only. A site that
+// redirects slashes does not redirect itself.
+func (a *assembly) resolve(inc *ssi.Include) (*inner, error) {
+	in := &inner{target: target{state: a.state, site: a.site}, visitor: a.visitor}
+	written := []byte(inc.URL)
+	if len(written) == 0 || written[0] != '/' {
+		written = append(inc.From.(*document).directory(), written...)
+	}
+	slash := a.site.options.TrailingSlash
+	if slash == RedirectSlash {
+		slash = StripSlash
+	}
+	if err := in.target.resolve(escapeInclude(written), slash, true); err != nil {
+		return nil, fmt.Errorf("include %q: %w", inc.URL, err)
+	}
+	in.past = in.settings.bypass.bypassesVisitor(a.visitor)
+	return in, nil
+}
+
+// escapeInclude escapes what may not stand in a target: "#", which in an
+// include is a character like others as in nginx, and in the query blanks and
+// controls. Every other byte of the query goes out as it was written; the path
+// is made canonical anyway.
+func escapeInclude(written []byte) []byte {
+	const hex = "0123456789ABCDEF"
+	clean := make([]byte, 0, len(written)+16)
+	query := false
+	for _, c := range written {
+		query = query || c == '?'
+		if c == '#' || query && (c <= ' ' || c == 0x7f) {
+			clean = append(clean, '%', hex[c>>4], hex[c&15])
+		} else {
+			clean = append(clean, c)
+		}
+	}
+	return clean
+}
+
+// Lookup answers an include by a published page, as far as nobody has to be
+// asked over a network.
+func (a *assembly) Lookup(inc *ssi.Include) (ssi.Fragment, bool) {
+	in, err := a.resolve(inc)
+	if err != nil {
+		return a.failed(err), true
+	}
+	inc.Memo = in
+	if in.settings.redirect != "" { // an answer without a body
+		return ssi.Fragment{Status: fasthttp.StatusPermanentRedirect}, true
+	}
+	settled := true
+	if !in.past {
+		var f found
+		var ok bool
+		if f, ok, settled = in.atHand(a.visitor.route, a.visitor.scheme); ok {
+			return a.published(in, f), true
+		}
+	}
+	if settled && in.settings.origin == nil {
+		return a.failed(fmt.Errorf("include %q: no such page, and no origin to ask", inc.URL)), true
+	}
+	return ssi.Fragment{}, false
+}
+
+// Fetch answers an include that Lookup could not.
+func (a *assembly) Fetch(ctx context.Context, inc *ssi.Include) ssi.Fragment {
+	in := inc.Memo.(*inner)
+	if !in.past {
+		if f, ok := in.lookup(a.visitor.route, a.visitor.scheme); ok {
+			return a.published(in, f)
+		}
+	}
+	if in.settings.origin == nil {
+		return a.failed(fmt.Errorf("include %q: no such page, and no origin to ask", inc.URL))
+	}
+	f, err := a.fetch(ctx, in)
+	if err != nil {
+		return a.failed(fmt.Errorf("include %q: %w", inc.URL, err))
+	}
+	a.edge.metrics.includes[includeOrigin].Add(1)
+	return f
+}
+
+func (a *assembly) failed(err error) ssi.Fragment {
+	a.edge.metrics.includes[includeFailed].Add(1)
+	return ssi.Fragment{Err: err}
+}
+
+// published is a published page as a fragment.
+func (a *assembly) published(in *inner, f found) ssi.Fragment {
+	f.close()
+	if f.File != nil || f.Page.Length > a.site.options.SSI.MaxFragment {
+		return a.failed(fmt.Errorf("%s: %d bytes are more than max_fragment", f.Page.Name, f.Page.Length))
+	}
+	a.edge.metrics.includes[includePublished].Add(1)
+	frag := ssi.Fragment{Status: f.Page.Status, Body: f.Page.Body}
+	if t := in.template(f.Page); t != nil {
+		frag.Body, frag.Template = nil, t
+		frag.Variables = &document{assembly: a, path: f.Page.Name, query: in.url.query}
+	}
+	return frag
+}
+
+// fetch asks the origin for a fragment. What the answer says of keeping counts
+// for the page; its cookies do not leave the edge.
+func (a *assembly) fetch(ctx context.Context, in *inner) (ssi.Fragment, error) {
+	o := &outgoing{
+		visitor: a.visitor, method: []byte(fasthttp.MethodGet), target: in.originTarget(),
+		include: true, identity: true,
+	}
+	p, err := in.askPage(ctx, o, nil)
+	if err != nil {
+		return ssi.Fragment{}, err
+	}
+	defer p.close()
+	a.note(p)
+	ssiOptions := &a.site.options.SSI
+	if s := p.status(); s >= 400 && !ssiOptions.PasteErrors {
+		return ssi.Fragment{}, fmt.Errorf("the origin answered %d", s)
+	}
+	body, err := a.fragmentBody(p)
+	if err != nil {
+		return ssi.Fragment{}, err
+	}
+	frag := ssi.Fragment{Status: p.status(), Body: body}
+	if in.processed(p.header().ContentType()) && ssi.HasDirectives(body) {
+		if t := ssi.Compile(string(in.url.raw), body, in.site.compile); !t.Static() {
+			frag.Body, frag.Template = nil, t
+			frag.Variables = &document{assembly: a, path: string(in.url.path), query: in.url.query}
+		}
+	}
+	return frag, nil
+}
+
+func (a *assembly) fragmentBody(p *reply) ([]byte, error) {
+	if p.bodiless(nil) {
+		return nil, nil
+	}
+	limit := a.site.options.SSI.MaxFragment
+	body, err := p.collect(limit)
+	if errors.Is(err, errTooLarge) {
+		return nil, fmt.Errorf("more than max_fragment (%d bytes)", limit)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return decoded(p.header(), body, limit)
+}
+
+// note counts a fragment's answer into what the page may say of itself. An
+// answer to a request with cookies or Authorization is for that visitor alone
+// unless it says that it is for everybody.
+func (a *assembly) note(p *reply) {
+	h := p.header()
+	for range h.Cookies() {
+		a.edge.metrics.droppedCookies.Add(1)
+	}
+	a.parts.add(h)
+	if a.visitor.identified() && !parseCacheControl(h.PeekAll(fasthttp.HeaderCacheControl)).shared {
+		a.parts.readPersonal()
+	}
+}
+
+// identified says whether the visitor's request shows who he is.
+func (v *visitor) identified() bool {
+	return v.get("Cookie") != nil || v.get("Authorization") != nil
+}
+
+// document is what a page or a fragment knows of itself: ssi's Variables.
+type document struct {
+	assembly *assembly
+	path     string // decoded; of the file found, else of the URL asked for
+	query    []byte
+	top      bool // the page itself
+}
+
+// directory is the escaped path up to its last slash: where relative includes
+// start.
+func (d *document) directory() []byte {
+	dir := d.path[:bytes.LastIndexByte([]byte(d.path), '/')+1]
+	return []byte((&url.URL{Path: dir}).EscapedPath())
+}

@@ -1,0 +1,140 @@
+package edge
+
+import (
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// metrics are the edge's own counts. On the path of a request they are atomic
+// additions and one histogram; the rest is read when somebody asks.
+type metrics struct {
+	requests [sources][6]atomic.Uint64 // by source and class of status; class 0: none
+	duration [sources]prometheus.Histogram
+	panics   atomic.Uint64
+	broken   atomic.Uint64 // answers that broke off
+
+	includes       [includeOutcomes]atomic.Uint64
+	droppedCookies atomic.Uint64 // Set-Cookie lines of fragments
+	assembled      atomic.Uint64
+
+	connections   atomic.Int64
+	refused       atomic.Uint64 // connections over the limit
+	reloads       atomic.Uint64
+	reloadsFailed atomic.Uint64
+}
+
+// outcomes are the names of the sources in metrics.
+var outcomes = [sources]string{
+	sourceNone: "own", sourceFile: "file", sourcePublished: "published",
+	sourceMiss: "miss", sourceMethod: "method", sourceBypass: "bypass",
+}
+
+// includeOutcome is how an include was answered.
+type includeOutcome uint8
+
+const (
+	includePublished includeOutcome = iota // by a published page
+	includeOrigin                          // by the origin
+	includeFailed
+	includeOutcomes
+)
+
+var includeNames = [includeOutcomes]string{"published", "origin", "failed"}
+
+func newMetrics() *metrics {
+	m := &metrics{}
+	for i := range m.duration {
+		m.duration[i] = prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:        "ssiedge_request_duration_seconds",
+			Help:        "Time from the head of a request to the end of its answer.",
+			ConstLabels: prometheus.Labels{"outcome": outcomes[i]},
+			Buckets:     []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+		})
+	}
+	return m
+}
+
+func (m *metrics) observe(s source, status int, took time.Duration) {
+	class := status / 100
+	if class >= len(m.requests[s]) {
+		class = 0
+	}
+	m.requests[s][class].Add(1)
+	m.duration[s].Observe(took.Seconds())
+}
+
+// Descriptions of what Collect gives.
+var (
+	descRequests    = desc("requests_total", "Requests answered.", "outcome", "code")
+	descPanics      = desc("panics_total", "Panics recovered; each is in the log with its stack.")
+	descBroken      = desc("answers_broken_total", "Answers whose body broke off.")
+	descAssembled   = desc("pages_assembled_total", "Pages whose directives were run.")
+	descIncludes    = desc("includes_total", "Includes, by what answered them.", "outcome")
+	descCookies     = desc("fragment_cookies_dropped_total", "Set-Cookie fields of fragments, which are not passed on.")
+	descConnections = desc("connections", "Open connections of visitors.")
+	descRefused     = desc("connections_refused_total", "Connections closed at once, over limits.connections.")
+	descReloads     = desc("reloads_total", "Reloads of the configuration.", "result")
+	descLogDropped  = desc("access_log_dropped_total", "Access log lines dropped because the log could not keep up.")
+
+	descMemoryPages     = desc("memory_pages", "Pages in the memory tier.")
+	descMemoryBytes     = desc("memory_bytes", "Bytes in the memory tier, overhead counted.")
+	descMemoryEvictions = desc("memory_evictions_total", "Pages evicted from the memory tier for want of room.")
+
+	descOriginRequests = desc("origin_requests_total", "Requests sent to origins.", "site", "origin", "server")
+	descOriginErrors   = desc("origin_errors_total", "Requests that origins did not answer.", "site", "origin", "server", "kind")
+)
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("ssiedge_"+name, help, labels, nil)
+}
+
+var _ prometheus.Collector = (*Edge)(nil)
+
+// Describe says nothing, which makes the Edge an unchecked collector: which
+// origins there are changes with a reload.
+func (e *Edge) Describe(chan<- *prometheus.Desc) {}
+
+// Collect gives the counts for a scrape of /metrics.
+func (e *Edge) Collect(ch chan<- prometheus.Metric) {
+	m := e.metrics
+	count := func(d *prometheus.Desc, n uint64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), labels...)
+	}
+	gauge := func(d *prometheus.Desc, n int64) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(n))
+	}
+	for s := range m.requests {
+		for class := range m.requests[s] {
+			if n := m.requests[s][class].Load(); n > 0 {
+				count(descRequests, n, outcomes[s], strconv.Itoa(class)+"xx")
+			}
+		}
+		ch <- m.duration[s]
+	}
+	for i := range m.includes {
+		count(descIncludes, m.includes[i].Load(), includeNames[i])
+	}
+	count(descPanics, m.panics.Load())
+	count(descBroken, m.broken.Load())
+	count(descAssembled, m.assembled.Load())
+	count(descCookies, m.droppedCookies.Load())
+	count(descRefused, m.refused.Load())
+	count(descReloads, m.reloads.Load(), "done")
+	count(descReloads, m.reloadsFailed.Load(), "failed")
+	if e.access != nil {
+		count(descLogDropped, e.access.Dropped())
+	}
+	gauge(descConnections, m.connections.Load())
+	e.collectTiers(count, gauge)
+	e.collectOrigins(count)
+}
+
+func (e *Edge) collectTiers(count func(*prometheus.Desc, uint64, ...string), gauge func(*prometheus.Desc, int64)) {
+	s := e.state.Load().memory.Stats()
+	gauge(descMemoryPages, int64(s.Pages))
+	gauge(descMemoryBytes, int64(s.Bytes))
+	count(descMemoryEvictions, uint64(s.Evictions))
+}

@@ -1,0 +1,108 @@
+package edge
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+
+	"github.com/valyala/fasthttp"
+)
+
+// outgoing is what a request to the origin is made from.
+type outgoing struct {
+	visitor  *visitor
+	method   []byte
+	target   []byte // path and query as they go out
+	include  bool   // an include: nothing of the visitor that speaks of the page itself
+	identity bool   // no content coding is wanted: the body may be assembled
+	noRange  bool   // the whole body is wanted
+	upgrade  []byte // protocol to upgrade to; nil: none
+}
+
+// write makes the request. The head is written as bytes and parsed, since
+// that is the one way in which fasthttp leaves the lines of Cookie as they
+// are.
+func (o *outgoing) write(req *fasthttp.Request) error {
+	head := o.appendHead(make([]byte, 0, len(o.visitor.bytes)+512))
+	if err := req.Header.Read(bufio.NewReaderSize(bytes.NewReader(head), max(len(head), 16))); err != nil {
+		return fmt.Errorf("the request cannot be passed on: %w", err)
+	}
+	return nil
+}
+
+func (o *outgoing) appendHead(b []byte) []byte {
+	v := o.visitor
+	b = append(append(append(append(b, o.method...), ' '), o.target...), " HTTP/1.1\r\n"...)
+	b = appendField(b, "Host", v.host)
+	for i := range v.fields {
+		if f := &v.fields[i]; !f.hop && !o.drops(f.name) {
+			b = append(append(append(append(b, f.name...), ": "...), f.value...), "\r\n"...)
+		}
+	}
+	if o.identity {
+		b = append(b, "Accept-Encoding: identity\r\nSurrogate-Capability: ssiedge=\"SSI/1.0\"\r\n"...)
+	}
+	if o.upgrade != nil {
+		b = appendField(b, "Upgrade", o.upgrade)
+		b = append(b, "Connection: Upgrade\r\n"...)
+	}
+	return append(o.appendOwn(b), "\r\n"...)
+}
+
+// appendOwn writes the fields that the edge states: who asks, and that it
+// stands between.
+func (o *outgoing) appendOwn(b []byte) []byte {
+	v := o.visitor
+	if v.addr.IsValid() {
+		b = appendField(b, "X-Real-IP", v.addr.AppendTo(nil))
+	}
+	b = appendField(b, "X-Forwarded-For", v.forwardedFor())
+	b = appendField(b, "X-Forwarded-Proto", []byte(v.scheme))
+	b = appendField(b, "X-Forwarded-Host", v.host)
+	b = appendField(b, "X-Request-Id", v.id)
+	b = appendField(b, "Traceparent", v.trace)
+	via := []byte(v.proto[len("HTTP/"):] + " ssiedge")
+	for i := range v.fields {
+		if f := &v.fields[i]; equalFold(f.name, "Via") {
+			via = append(append(append([]byte(nil), f.value...), ", "...), via...)
+		}
+	}
+	return appendField(b, "Via", via)
+}
+
+// forwardedFor is the chain of a trusted proxy, if one spoke, and our peer.
+func (v *visitor) forwardedFor() []byte {
+	chain := append([]byte(nil), v.proxy...)
+	if !v.peer.IsValid() {
+		return chain
+	}
+	if len(chain) > 0 {
+		chain = append(chain, ", "...)
+	}
+	return v.peer.Addr().AppendTo(chain)
+}
+
+func appendField(b []byte, name string, value []byte) []byte {
+	if len(value) == 0 {
+		return b
+	}
+	return append(append(append(append(b, name...), ": "...), value...), "\r\n"...)
+}
+
+// drops says whether an end-to-end field of the visitor is left out: the
+// codings, where the body may be assembled, and in an include all that is
+// about the page and not about the visitor.
+func (o *outgoing) drops(name []byte) bool {
+	switch string(name) {
+	case "Accept-Encoding":
+		return o.identity
+	case "Range", "If-Range":
+		return o.include || o.noRange
+	case "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
+		"Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Content-Range",
+		"Content-Md5", "Content-Digest", "Repr-Digest",
+		"X-Http-Method", "X-Http-Method-Override", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url":
+		return o.include
+	}
+	return false
+}

@@ -1,0 +1,162 @@
+package edge
+
+import (
+	"bytes"
+	"strconv"
+	"sync"
+
+	"github.com/valyala/fasthttp"
+)
+
+// parts gathers what the page and its fragments say of keeping the assembled
+// answer. Fragments arrive on goroutines of their own.
+type parts struct {
+	mu       sync.Mutex
+	limits   restrictions
+	lifetime int64    // seconds that remain; smallest of the parts that state one
+	stated   bool     // some part states a lifetime
+	personal bool     // something of the visitor that no URL names was read
+	vary     [][]byte // tokens, as first written
+}
+
+// restrictions are the directives that forbid something (RFC 9111, section
+// 5.2.2); the answer carries every one that any part states.
+type restrictions uint8
+
+const (
+	noStore restrictions = 1 << iota
+	noCache
+	private
+	mustRevalidate
+	proxyRevalidate
+	noTransform
+)
+
+// restrictionNames are in the order in which they are written.
+var restrictionNames = []struct {
+	bit  restrictions
+	name string
+}{
+	{private, "private"}, {noStore, "no-store"}, {noCache, "no-cache"},
+	{mustRevalidate, "must-revalidate"}, {proxyRevalidate, "proxy-revalidate"}, {noTransform, "no-transform"},
+}
+
+// add counts one part in, the page or a fragment, by its head.
+func (p *parts) add(h *fasthttp.ResponseHeader) {
+	c := parseCacheControl(h.PeekAll(fasthttp.HeaderCacheControl))
+	lifetime, stated := c.lifetime, c.stated
+	if !stated {
+		lifetime, stated = expiresIn(h)
+	}
+	if stated {
+		lifetime = max(0, lifetime-age(h))
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.limits |= c.limits
+	if stated && (!p.stated || lifetime < p.lifetime) {
+		p.lifetime, p.stated = lifetime, true
+	}
+	for _, line := range h.PeekAll(fasthttp.HeaderVary) {
+		p.addVary(line)
+	}
+}
+
+func (p *parts) addVary(line []byte) {
+	for len(line) > 0 {
+		var name []byte
+		name, line, _ = bytes.Cut(line, []byte(","))
+		name = bytes.TrimSpace(name)
+		if len(name) == 0 || p.varies(name) {
+			continue
+		}
+		p.vary = append(p.vary, bytes.Clone(name))
+	}
+}
+
+func (p *parts) varies(name []byte) bool {
+	for _, v := range p.vary {
+		if equalFold(v, string(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// readPersonal notes that a run read something of the visitor that is not in
+// the page's URL.
+func (p *parts) readPersonal() {
+	p.mu.Lock()
+	p.personal = true
+	p.mu.Unlock()
+}
+
+// write states on an assembled answer what its parts allow. complete is false
+// where some include is still pending: then nothing is known, and nobody may
+// keep the answer. bound is a rule's expires, which may only shorten.
+func (p *parts) write(h *fasthttp.ResponseHeader, complete, failed bool, bound *expiry) {
+	for _, name := range []string{"Expires", "Pragma", "Content-Md5", "Digest", "Content-Digest", "Repr-Digest", "Accept-Ranges", "Age", "Cdn-Cache-Control"} {
+		h.Del(name)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.vary) > 0 {
+		h.SetCanonical(fieldVary, bytes.Join(p.vary, []byte(", ")))
+	}
+	if !complete {
+		h.SetCanonical(fieldCacheControl, []byte("private, no-cache"))
+		return
+	}
+	if value := p.cacheControl(failed, bound); len(value) > 0 {
+		h.SetCanonical(fieldCacheControl, value)
+	} else {
+		h.Del("Cache-Control")
+	}
+}
+
+func (p *parts) cacheControl(failed bool, bound *expiry) []byte {
+	limits := p.limits
+	if p.personal {
+		limits |= private
+	}
+	if failed {
+		limits |= noStore
+	}
+	var b []byte
+	for _, r := range restrictionNames {
+		if limits&r.bit != 0 {
+			b = append(append(b, r.name...), ", "...)
+		}
+	}
+	if p.stated && limits&noStore == 0 {
+		lifetime := p.lifetime
+		if bound != nil {
+			lifetime = min(lifetime, int64(bound.after.Seconds()))
+		}
+		b = strconv.AppendInt(append(b, "max-age="...), lifetime, 10)
+	}
+	return bytes.TrimSuffix(b, []byte(", "))
+}
+
+// expiresIn is the lifetime that Expires states: from the answer's own Date,
+// not from our clock. What is no date has expired.
+func expiresIn(h *fasthttp.ResponseHeader) (seconds int64, stated bool) {
+	value := h.Peek(fasthttp.HeaderExpires)
+	if len(value) == 0 {
+		return 0, false
+	}
+	expires, ok := parseHTTPDate(value)
+	date, dated := parseHTTPDate(h.Peek(fasthttp.HeaderDate))
+	if !ok || !dated {
+		return 0, true
+	}
+	return max(0, expires-date), true
+}
+
+func age(h *fasthttp.ResponseHeader) int64 {
+	n, err := strconv.ParseUint(string(h.Peek(fasthttp.HeaderAge)), 10, 31)
+	if err != nil {
+		return 0
+	}
+	return int64(n)
+}

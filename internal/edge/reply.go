@@ -1,0 +1,245 @@
+package edge
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/ssiedge/ssiedge/origin"
+	"github.com/ssiedge/ssiedge/ssi"
+)
+
+// reply is what the origin answered. close gives all of it back.
+type reply struct {
+	request  *fasthttp.Request
+	response *fasthttp.Response
+	exchange origin.Exchange
+}
+
+// close gives back the connection and the memory. The reply's head and body
+// must not be used after it.
+func (p *reply) close() {
+	if p.exchange.Answer != nil {
+		p.exchange.Answer.Close()
+	}
+	fasthttp.ReleaseRequest(p.request)
+	fasthttp.ReleaseResponse(p.response)
+}
+
+// Close makes a reply the closer of a body that streams.
+func (p *reply) Close() error {
+	p.close()
+	return nil
+}
+
+func (p *reply) header() *fasthttp.ResponseHeader { return &p.response.Header }
+func (p *reply) status() int                      { return p.response.StatusCode() }
+
+// bodiless says whether a reply to method has no body (RFC 9110, section 6.4.1).
+func (p *reply) bodiless(method []byte) bool {
+	s := p.status()
+	return s == fasthttp.StatusNoContent || s == fasthttp.StatusNotModified || string(method) == fasthttp.MethodHead
+}
+
+var errTooLarge = errors.New("edge: body over the limit")
+
+// collect reads the body whole. Over limit bytes: errTooLarge, and what was
+// read so far.
+func (p *reply) collect(limit int64) ([]byte, error) {
+	size := p.exchange.Size
+	if size > limit {
+		return nil, errTooLarge
+	}
+	var b []byte
+	if size >= 0 {
+		b = make([]byte, 0, size+1) // room to see the end without growing
+	} else {
+		b = make([]byte, 0, 16<<10)
+	}
+	for {
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
+		}
+		n, err := p.exchange.Answer.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if int64(len(b)) > limit {
+			return b, errTooLarge
+		}
+		if err == io.EOF {
+			return b, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// decoded takes the content coding off a body that came with one although
+// identity was asked for, and the field off its head h. An unknown coding is an
+// error.
+func decoded(h *fasthttp.ResponseHeader, body []byte, limit int64) ([]byte, error) {
+	coding := h.Peek(fasthttp.HeaderContentEncoding)
+	if len(coding) == 0 {
+		return body, nil
+	}
+	var coded fasthttp.Response
+	coded.Header.SetContentEncodingBytes(coding)
+	if equalFold(coding, "x-gzip") {
+		coded.Header.SetContentEncoding("gzip")
+	}
+	coded.SetBodyRaw(body)
+	plain := body
+	if !equalFold(coding, "identity") {
+		var err error
+		if plain, err = coded.BodyUncompressedWithLimit(int(limit)); err != nil {
+			return nil, fmt.Errorf("content coding %q: %w", coding, err)
+		}
+		h.Del("Etag") // it named the coded bytes
+	}
+	h.Del(fasthttp.HeaderContentEncoding)
+	return plain, nil
+}
+
+// respondReply is the end of a request that the origin answered: assembled
+// where the answer has directives, else passed on as it comes.
+func (r *request) respondReply(p *reply) {
+	r.replyHead(p)
+	processed := r.processed(p.header().ContentType())
+	switch {
+	case p.bodiless(r.ctx.Method()):
+		if processed && r.ctx.IsHead() {
+			// Only a body would tell whether there is something to assemble.
+			r.unvalidated()
+			r.ctx.Response.Header.Del("Content-Length")
+		}
+		r.ctx.Response.SkipBody = true
+		p.close()
+		r.finalize()
+	case processed:
+		r.respondDocument(p)
+	default:
+		r.pass(p, p.exchange.Answer)
+	}
+}
+
+// respondDocument answers with a reply of a media type that may hold
+// directives.
+func (r *request) respondDocument(p *reply) {
+	body, err := p.collect(r.state.options.Limits.MaxKeep)
+	switch {
+	case errors.Is(err, errTooLarge):
+		r.problem("too-large", "the page is over limits.max_keep: passed on as it is, its directives not run")
+		r.pass(p, io.MultiReader(bytes.NewReader(body), p.exchange.Answer))
+	case err != nil:
+		p.close()
+		r.ctx.Response.Reset()
+		r.unanswered(err)
+	default:
+		r.respondWhole(p, body)
+	}
+}
+
+// respondWhole answers with a document whose body is in memory. One in a
+// coding that nobody here knows goes on as it is: the visitor may read it.
+func (r *request) respondWhole(p *reply, body []byte) {
+	defer p.close()
+	h := &r.ctx.Response.Header
+	plain, err := decoded(h, body, r.state.options.Limits.MaxKeep)
+	if err != nil {
+		r.problem("coding", err.Error())
+		plain = body
+	} else if ssi.HasDirectives(plain) {
+		t := ssi.Compile(string(r.url.raw), plain, r.site.compile)
+		r.reportProblems(t)
+		if !t.Static() {
+			r.unvalidated()
+			r.assemble(t, string(r.url.path), p.status())
+			return
+		}
+	}
+	r.finalize()
+	r.ctx.Response.SetBodyRaw(plain)
+}
+
+func (r *request) reportProblems(t *ssi.Template) {
+	for _, problem := range t.Problems() {
+		r.problem(problem.Kind, problem.String())
+	}
+}
+
+// problem reports what is wrong with the page.
+func (r *request) problem(kind, message string) {
+	r.edge.reports.add(report{site: r.site, path: r.url.raw, kind: kind, message: message})
+}
+
+// pass streams a reply to the visitor.
+func (r *request) pass(p *reply, body io.Reader) {
+	r.finalize()
+	r.stream(body, p.exchange.Size, p)
+}
+
+// replyHead makes the reply's head the answer's. Its Date stays: CopyTo takes
+// along the mark that origin set for that.
+func (r *request) replyHead(p *reply) {
+	h := &r.ctx.Response.Header
+	p.header().CopyTo(h)
+	stripPrivate(h)
+	r.addListed(fieldCacheStatus, cacheStatus[r.source])
+	r.addListed(fieldVia, via)
+}
+
+// finalize adds what the rules say to an answer of the app.
+func (r *request) finalize() {
+	if !restricted(&r.ctx.Response.Header) {
+		r.expire()
+	}
+	r.edit()
+}
+
+// unvalidated takes off what describes a body before its directives are run.
+func (r *request) unvalidated() {
+	h := &r.ctx.Response.Header
+	h.Del("Etag")
+	h.Del("Accept-Ranges")
+	if !r.site.options.SSI.KeepLastModified {
+		h.Del("Last-Modified")
+	}
+}
+
+// stripPrivate takes off the fields that speak to the edge alone.
+func stripPrivate(h *fasthttp.ResponseHeader) {
+	for _, name := range []string{
+		"Ssiedge-Cache-Control", "Surrogate-Control", "X-Accel-Expires", "X-Accel-Redirect",
+		"X-Accel-Buffering", "X-Accel-Charset", "X-Accel-Limit-Rate",
+	} {
+		h.Del(name)
+	}
+}
+
+// restricted says whether an answer of the app must not be given a lifetime by
+// a rule's expires: it says itself that it is not for everybody, or sets a
+// cookie.
+func restricted(h *fasthttp.ResponseHeader) bool {
+	c := parseCacheControl(h.PeekAll(fasthttp.HeaderCacheControl))
+	if c.limits&(private|noStore|noCache) != 0 {
+		return true
+	}
+	for range h.Cookies() {
+		return true
+	}
+	return false
+}
+
+// addListed appends a member to a list field that the origin may have sent.
+func (r *request) addListed(name, member []byte) {
+	h := &r.ctx.Response.Header
+	r.scratch = r.scratch[:0]
+	for _, line := range h.PeekAll(string(name)) {
+		r.scratch = append(append(r.scratch, line...), ", "...)
+	}
+	r.scratch = append(r.scratch, member...)
+	h.SetCanonical(name, r.scratch)
+}

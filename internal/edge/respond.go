@@ -1,0 +1,249 @@
+package edge
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"strconv"
+
+	"github.com/valyala/fasthttp"
+)
+
+// Canonical field names, as fasthttp writes them.
+var (
+	fieldCacheControl = []byte("Cache-Control")
+	fieldCacheStatus  = []byte("Cache-Status")
+	fieldContentRange = []byte("Content-Range")
+	fieldETag         = []byte("Etag")
+	fieldExpires      = []byte("Expires")
+	fieldVary         = []byte("Vary")
+	fieldVia          = []byte("Via")
+	via               = []byte("1.1 ssiedge")
+	acceptEncoding    = []byte("Accept-Encoding")
+)
+
+// maxRanges bounds the parts of one answer; over it the whole page is sent.
+const maxRanges = 32
+
+// largeBody is from where on a body is written in pieces, each with a deadline
+// of its own, so that a slow but steady reader is never cut off.
+const largeBody = 256 << 10
+
+// respondPage is the end of a hit: the page, assembled where it has
+// directives, in the coding and the part that the visitor asks for.
+func (r *request) respondPage(f found, status int) {
+	r.source = f.source
+	if t := r.template(f.Page); t != nil {
+		r.assemblePage(f, t, status)
+		return
+	}
+	vary := false
+	if f.source == sourceFile {
+		f, vary = r.encoded(f)
+	}
+	r.head(f.Page.Head)
+	if vary {
+		r.addVary(acceptEncoding)
+	}
+	if status != fasthttp.StatusOK {
+		r.ctx.SetStatusCode(status)
+		r.dress()
+		r.body(f)
+		return
+	}
+	h := &r.ctx.Request.Header
+	v := validators{etag: f.Page.ETag, modified: f.Page.Modified}
+	if s := evaluate(h, v); s != 0 {
+		r.unmodified(f, s)
+		return
+	}
+	r.dress()
+	if spec := h.Peek(fasthttp.HeaderRange); len(spec) > 0 && h.IsGet() && ifRange(h, v) && r.part(f, spec) {
+		return
+	}
+	r.body(f)
+}
+
+// head makes the stored head the answer's. A published page is ours, so the
+// answer's Date is the clock's: Reset makes fasthttp write it.
+func (r *request) head(head []byte) {
+	h := &r.ctx.Response.Header
+	h.Reset()
+	r.headBytes.Reset(head)
+	if err := h.Read(r.headReader(len(head))); err != nil {
+		panic("BUG: stored head of " + strconv.Quote(string(r.written)) + " does not parse: " + err.Error())
+	}
+}
+
+// headReader reads headBytes. It stays with the pooled request; a head that
+// does not fit gets a reader of its own.
+func (r *request) headReader(size int) *bufio.Reader {
+	const common = 4096
+	if size > common {
+		return bufio.NewReaderSize(&r.headBytes, size)
+	}
+	if r.headBuffer == nil {
+		r.headBuffer = bufio.NewReaderSize(&r.headBytes, common)
+	} else {
+		r.headBuffer.Reset(&r.headBytes)
+	}
+	return r.headBuffer
+}
+
+// dress adds what the edge says of an answer of its pages: where it came from,
+// and the rule's expires and response_headers.
+func (r *request) dress() {
+	r.sign()
+	r.expire()
+	r.edit()
+}
+
+// sign says where a page came from, and who stands between.
+func (r *request) sign() {
+	h := &r.ctx.Response.Header
+	h.SetCanonical(fieldCacheStatus, cacheStatus[r.source])
+	h.SetCanonical(fieldVia, via)
+}
+
+// cacheStatus is the Cache-Status member (RFC 9211) of each source.
+var cacheStatus = [sources][]byte{
+	sourceFile:      []byte("ssiedge; hit; detail=file"),
+	sourcePublished: []byte("ssiedge; hit; detail=published"),
+	sourceMiss:      []byte("ssiedge; fwd=uri-miss"),
+	sourceMethod:    []byte("ssiedge; fwd=method"),
+	sourceBypass:    []byte("ssiedge; fwd=bypass"),
+}
+
+// expire tells the visitor the rule's lifetime, for the statuses that nginx's
+// expires speaks for.
+func (r *request) expire() {
+	x := r.settings.expires
+	if x == nil {
+		return
+	}
+	switch s := r.ctx.Response.StatusCode(); {
+	case s >= 200 && s < 300, s == 301, s == 304, s == 308:
+		h := &r.ctx.Response.Header
+		h.SetCanonical(fieldCacheControl, x.cacheControl)
+		r.scratch = fasthttp.AppendHTTPDate(r.scratch[:0], r.began.Add(x.after))
+		h.SetCanonical(fieldExpires, r.scratch)
+	}
+}
+
+// edit applies the rule's response_headers.
+func (r *request) edit() {
+	e := r.settings.headers
+	if e == nil {
+		return
+	}
+	h := &r.ctx.Response.Header
+	for _, name := range e.Remove {
+		h.Del(name)
+	}
+	for _, f := range e.Set {
+		h.Set(f.Name, f.Value)
+	}
+}
+
+func (r *request) addVary(name []byte) {
+	h := &r.ctx.Response.Header
+	if old := h.PeekBytes(fieldVary); len(old) > 0 {
+		if listHas(old, string(name)) {
+			return
+		}
+		r.scratch = append(append(append(r.scratch[:0], old...), ", "...), name...)
+		name = r.scratch
+	}
+	h.SetCanonical(fieldVary, name)
+}
+
+// unmodified answers 304 or 412 (RFC 9110, section 13).
+func (r *request) unmodified(f found, status int) {
+	f.close()
+	r.ctx.SetStatusCode(status)
+	r.dress()
+	if status == fasthttp.StatusPreconditionFailed {
+		r.ctx.Response.Header.Del("Etag")
+		r.ctx.Response.Header.Del("Last-Modified")
+	}
+}
+
+// close gives the file back, if the page came with one.
+func (f found) close() {
+	if f.File != nil {
+		f.File.Close()
+	}
+}
+
+// body sends the whole page.
+func (r *request) body(f found) {
+	p := f.Page
+	switch {
+	case r.ctx.Request.Header.IsHead():
+		f.close()
+		r.ctx.Response.SkipBody = true
+		r.ctx.Response.Header.SetContentLength(int(p.Length))
+	case f.File != nil:
+		r.stream(io.NewSectionReader(f.File, 0, p.Length), p.Length, f.File)
+	case len(p.Body) > largeBody:
+		r.stream(bytes.NewReader(p.Body), p.Length, nil)
+	default:
+		r.ctx.Response.SetBodyRaw(p.Body)
+	}
+}
+
+// part answers a Range request (RFC 9110, section 14). false: the whole page
+// is the answer.
+func (r *request) part(f found, spec []byte) bool {
+	size := f.Page.Length
+	ranges, res := parseRanges(r.ranges[:0], spec, size, maxRanges)
+	r.ranges = ranges
+	switch res {
+	case rangeIgnored:
+		return false
+	case rangeUnsatisfiable:
+		f.close()
+		h := &r.ctx.Response.Header
+		r.scratch = strconv.AppendInt(append(r.scratch[:0], "bytes */"...), size, 10)
+		h.SetCanonical(fieldContentRange, r.scratch)
+		r.ctx.SetStatusCode(fasthttp.StatusRequestedRangeNotSatisfiable)
+		return true
+	}
+	r.ctx.SetStatusCode(fasthttp.StatusPartialContent)
+	if len(ranges) > 1 {
+		r.parts(f, ranges)
+		return true
+	}
+	one := ranges[0]
+	r.scratch = appendContentRange(r.scratch[:0], one, size)
+	r.ctx.Response.Header.SetCanonical(fieldContentRange, r.scratch)
+	if f.File == nil && one.length <= largeBody {
+		r.ctx.Response.SetBodyRaw(f.Page.Body[one.start : one.start+one.length])
+		return true
+	}
+	r.stream(io.NewSectionReader(f.readerAt(), one.start, one.length), one.length, f.closer())
+	return true
+}
+
+// parts answers several ranges as multipart/byteranges.
+func (r *request) parts(f found, ranges []byteRange) {
+	m := newMultipart(f.readerAt(), append([]byteRange(nil), ranges...), f.Page.Length, f.Page.Type)
+	r.ctx.Response.Header.SetContentType(m.contentType())
+	r.stream(m, m.size(), f.closer())
+}
+
+// readerAt reads the page's body, wherever it is.
+func (f found) readerAt() io.ReaderAt {
+	if f.File != nil {
+		return f.File
+	}
+	return bytes.NewReader(f.Page.Body)
+}
+
+// closer closes the page's file; nil where there is none.
+func (f found) closer() io.Closer {
+	if f.File != nil {
+		return f.File
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package edge
+
+import (
+	"bufio"
+	"bytes"
+	"runtime/debug"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// request is a visitor's request on its way through the steps. It is pooled:
+// what outlives the answer is copied first.
+type request struct {
+	edge    *Edge
+	ctx     *fasthttp.RequestCtx
+	began   time.Time
+	client  client
+	host    []byte // in the form of requestHost; to route by
+	written []byte // path and query as the visitor sent them
+	target
+	visitor    *visitor // nil until something needs the snapshot
+	source     source   // what answered, for Cache-Status, log and metrics
+	streaming  bool     // the answer's body finishes the request
+	ranges     []byteRange
+	scratch    []byte
+	headBytes  bytes.Reader  // over a stored head
+	headBuffer *bufio.Reader // over headBytes
+}
+
+// serve is the path of a request: each step may answer, and then it is the
+// last.
+func (r *request) serve() {
+	r.ctx.SetWriteDeadline(r.began.Add(r.state.options.Limits.WriteTimeout))
+	if !r.admitted() || !r.hasSite() || !r.hasURL() || !r.allowed() {
+		return
+	}
+	if r.fromCache() {
+		if f, ok := r.lookup(); ok {
+			r.respondPage(f, fasthttp.StatusOK)
+			return
+		}
+	}
+	r.forward()
+}
+
+// begin takes up a request.
+func (r *request) begin(e *Edge, ctx *fasthttp.RequestCtx) {
+	r.edge, r.ctx, r.began = e, ctx, time.Now()
+	r.state = e.state.Load()
+	r.source, r.streaming = sourceNone, false
+}
+
+// recovered is the one place where a panic on a request's goroutine ends: the
+// visitor gets a 500, the log the stack. fasthttp would let the process die.
+func (r *request) recovered() {
+	v := recover()
+	if v == nil {
+		return
+	}
+	r.edge.panicked("request", v, debug.Stack())
+	r.streaming = false // before Reset closes the body
+	r.ctx.Response.Reset()
+	r.ctx.SetConnectionClose()
+	r.source = sourceNone
+	r.fail(fasthttp.StatusInternalServerError)
+	r.finish(int64(len(r.ctx.Response.Body())))
+}
+
+// panicked reports a panic: whose goroutine it was, and its stack.
+func (e *Edge) panicked(where string, v any, stack []byte) {
+	e.metrics.panics.Add(1)
+	e.log.Error("panic", "in", where, "panic", v, "stack", string(stack))
+}
+
+// admitted is the gate, and finds out who asks.
+func (r *request) admitted() bool {
+	h := &r.ctx.Request.Header
+	if status, reason := gate(h); status != 0 {
+		r.refuse(status, reason)
+		r.ctx.SetConnectionClose()
+		return false
+	}
+	r.client.identify(h, r.ctx.RemoteAddr(), r.ctx.IsTLS(), r.state.options.TrustedProxies)
+	r.written = originForm(h)
+	if p := r.state.options.HealthPath; p != "" && string(r.written) == p {
+		r.ctx.SetContentType("text/plain; charset=utf-8")
+		r.ctx.Response.Header.Set("Cache-Control", "no-store")
+		r.ctx.SetBodyString("ok\n")
+		return false
+	}
+	return true
+}
+
+// hasSite is step 1.
+func (r *request) hasSite() bool {
+	if r.client.host != nil {
+		r.host = append(r.host[:0], r.client.host...)
+	} else {
+		r.host = requestHost(&r.ctx.Request.Header, r.client.scheme, r.host[:0])
+	}
+	if r.site = r.state.router.find(r.host); r.site == nil {
+		r.refuse(fasthttp.StatusMisdirectedRequest, "no site here has this host name")
+		return false
+	}
+	return true
+}
+
+// hasURL is steps 2 and 3: the canonical URL and its settings. Where a site or
+// a rule redirects, that is the answer.
+func (r *request) hasURL() bool {
+	if string(r.written) == "*" { // OPTIONS *: about the server, not about a page
+		r.ctx.Response.Header.Set("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+		r.ctx.SetStatusCode(fasthttp.StatusNoContent)
+		return false
+	}
+	slash := r.site.options.TrailingSlash
+	if err := r.resolve(r.written, slash, false); err != nil {
+		r.refuse(fasthttp.StatusBadRequest, err.Error())
+		return false
+	}
+	if r.settings.internal {
+		r.notFound()
+		return false
+	}
+	return !r.redirected(slash)
+}

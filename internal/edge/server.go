@@ -1,0 +1,134 @@
+package edge
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+
+	"github.com/valyala/fasthttp"
+)
+
+// Server serves the public listeners: fasthttp's server, one limit of
+// connections over all of them, and an end that is bounded.
+type Server struct {
+	edge   *Edge
+	server *fasthttp.Server
+	limits Limits // those of the start; a reload does not change them
+
+	mu    sync.Mutex
+	conns map[net.Conn]struct{}
+}
+
+// writeBuffer is fasthttp's buffer for the head of an answer; a body beyond it
+// goes out beside the head in one writev.
+const writeBuffer = 4096
+
+// NewServer makes the server of an Edge. It starts nothing.
+func NewServer(e *Edge) *Server {
+	limits := e.state.Load().options.Limits
+	limits.Connections = e.affordable(limits.Connections)
+	s := &Server{edge: e, limits: limits, conns: map[net.Conn]struct{}{}}
+	s.server = &fasthttp.Server{
+		Handler:            e.Handle,
+		ErrorHandler:       s.malformed,
+		ExpectHandler:      e.expect,
+		Logger:             quiet{},
+		ConnState:          s.connState,
+		Concurrency:        maxConcurrency,
+		ReadBufferSize:     limits.Header,
+		WriteBufferSize:    writeBuffer,
+		ReadTimeout:        limits.HeaderTimeout,
+		IdleTimeout:        limits.IdleTimeout,
+		MaxRequestBodySize: maxConcurrency, // upload counts; this bounds nothing that streams
+
+		StreamRequestBody:            true,
+		DisablePreParseMultipartForm: true,
+		ReduceMemoryUsage:            true,
+		LazyRequestTime:              true,
+		NoDefaultServerHeader:        true,
+		NoDefaultDate:                true, // a proxied Date is the origin's; our own pages get one by Reset
+		NoDefaultContentType:         true,
+		CloseOnShutdown:              true,
+	}
+	return s
+}
+
+// maxConcurrency is no limit: limits.connections is kept by our listeners, over
+// all of them, where fasthttp's own would be one a listener.
+const maxConcurrency = 1 << 30
+
+// Serve accepts connections until Shutdown. Each listener has its own call.
+func (s *Server) Serve(l net.Listener) error {
+	return s.server.Serve(&listener{Listener: l, server: s})
+}
+
+// Shutdown stops accepting, lets requests under way end, and closes what is
+// still open when ctx ends: connections that never sent a byte, tunnels, and
+// whoever takes too long. It returns ctx's error when it had to.
+func (s *Server) Shutdown(ctx context.Context) error {
+	err := s.server.ShutdownWithContext(ctx)
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		s.closeAll()
+		return ctx.Err()
+	}
+	s.closeAll()
+	return err
+}
+
+func (s *Server) closeAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		c.Close()
+	}
+}
+
+// connState keeps the set of connections, for their limit and for the end.
+func (s *Server) connState(c net.Conn, state fasthttp.ConnState) {
+	switch state {
+	case fasthttp.StateNew:
+		s.mu.Lock()
+		s.conns[c] = struct{}{}
+		s.mu.Unlock()
+		s.edge.metrics.connections.Add(1)
+	case fasthttp.StateClosed:
+		s.mu.Lock()
+		delete(s.conns, c)
+		s.mu.Unlock()
+		s.edge.metrics.connections.Add(-1)
+	}
+}
+
+// malformed answers for what fasthttp could not read as a request.
+func (s *Server) malformed(ctx *fasthttp.RequestCtx, err error) {
+	status, reason := fasthttp.StatusBadRequest, "this is no HTTP request"
+	var small *fasthttp.ErrSmallBuffer
+	var timeout net.Error
+	switch {
+	case errors.As(err, &small):
+		status, reason = fasthttp.StatusRequestHeaderFieldsTooLarge, "the request's head is over the limit"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		status, reason = fasthttp.StatusRequestTimeout, "the request's head took too long"
+	}
+	r := s.edge.pool.Get().(*request)
+	r.begin(s.edge, ctx)
+	r.refuse(status, reason)
+	ctx.SetConnectionClose()
+	r.finish(int64(len(ctx.Response.Body())))
+}
+
+// expect decides before "100 Continue" is sent: a body over the limit need not
+// come at all.
+func (e *Edge) expect(ctx *fasthttp.RequestCtx) int {
+	limit := e.state.Load().options.Limits.Body
+	if limit > 0 && int64(ctx.Request.Header.ContentLength()) > limit {
+		return fasthttp.StatusRequestEntityTooLarge
+	}
+	return fasthttp.StatusContinue
+}
+
+// quiet drops what fasthttp logs of visitors' broken connections.
+type quiet struct{}
+
+func (quiet) Printf(string, ...any) {}

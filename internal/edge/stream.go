@@ -1,0 +1,126 @@
+package edge
+
+import (
+	"errors"
+	"io"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// streamBuffer is how much of a body is in our hands at once.
+const streamBuffer = 32 << 10
+
+// body is an answer's body that is written in pieces: each gets a write
+// deadline of its own, so a stalled reader is cut and a steady one lives, and
+// what the request still holds is given back at the end.
+//
+// fasthttp calls WriteTo and, when the answer is over or broken, Close. (A
+// SetBodyStreamWriter would run on a goroutine whose panic ends the process.)
+type body struct {
+	request *request
+	source  io.Reader
+	run     io.WriterTo // instead of source
+	closer  io.Closer   // closed with the body; may be nil
+	sent    int64
+	failed  error // why the source broke off; nil when it did not
+	once    sync.Once
+}
+
+var buffers = sync.Pool{New: func() any { return new([streamBuffer]byte) }}
+
+// stream makes source the answer's body; size -1 is unknown. The request is
+// finished when the body is closed.
+func (r *request) stream(source io.Reader, size int64, closer io.Closer) {
+	r.streamBody(&body{request: r, source: source, closer: closer}, size)
+}
+
+func (r *request) streamBody(b *body, size int64) {
+	r.streaming = true
+	if size < 0 && !r.ctx.Request.Header.IsHTTP11() {
+		r.closeDelimited(b)
+		return
+	}
+	r.ctx.Response.SetBodyStream(b, int(size))
+}
+
+// SupportsBodyWriteTo makes fasthttp call WriteTo for chunked bodies too.
+func (b *body) SupportsBodyWriteTo() bool { return true }
+
+// Read is what fasthttp wants of a body; it calls WriteTo.
+func (b *body) Read([]byte) (int, error) { panic("BUG: body is written by WriteTo") }
+
+// WriteTo sends the body. A panic in it is reported here and breaks the answer
+// off: its head has left, so there is no 500 to give.
+func (b *body) WriteTo(w io.Writer) (n int64, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			b.request.edge.panicked("answer", v, debug.Stack())
+			n, err = b.sent, errPanicked
+		}
+	}()
+	pw := &progressWriter{w: w, body: b}
+	if b.run != nil {
+		return b.run.WriteTo(pw)
+	}
+	return b.copy(pw)
+}
+
+var errPanicked = errors.New("edge: panic while the answer was written")
+
+func (b *body) copy(pw *progressWriter) (int64, error) {
+	buf := buffers.Get().(*[streamBuffer]byte)
+	defer buffers.Put(buf)
+	for {
+		n, err := b.source.Read(buf[:])
+		if n > 0 {
+			if _, werr := pw.Write(buf[:n]); werr != nil {
+				return b.sent, werr
+			}
+		}
+		if err == io.EOF {
+			return b.sent, nil
+		}
+		if err != nil {
+			b.failed = err
+			return b.sent, err
+		}
+	}
+}
+
+// Close gives back what the body held and ends the request: it is the last
+// thing that happens to it. fasthttp may call it twice.
+func (b *body) Close() error {
+	b.once.Do(func() {
+		if b.closer != nil {
+			b.closer.Close()
+		}
+		if r := b.request; r.streaming { // not after a panic: that was finished as a 500
+			r.ended(b.failed)
+			r.finish(b.sent)
+		}
+	})
+	return nil
+}
+
+// progressWriter renews the write deadline before each write and counts.
+type progressWriter struct {
+	w    io.Writer
+	body *body
+}
+
+func (p *progressWriter) Write(data []byte) (int, error) {
+	r := p.body.request
+	r.ctx.SetWriteDeadline(time.Now().Add(r.state.options.Limits.WriteTimeout))
+	n, err := p.w.Write(data)
+	p.body.sent += int64(n)
+	return n, err
+}
+
+// ended notes why a body broke off.
+func (r *request) ended(err error) {
+	if err != nil {
+		r.edge.metrics.broken.Add(1)
+		r.edge.reports.add(report{site: r.site, path: r.url.raw, kind: "body", message: err.Error()})
+	}
+}
