@@ -25,6 +25,7 @@ type request struct {
 	body   string
 	proto  string // "" is HTTP/1.1
 	chunk  bool   // send the body as one chunk
+	last   bool   // the connection is closed after it
 }
 
 // answer is what came back, with its whole body.
@@ -42,7 +43,7 @@ func (r request) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s %.80s %s", method, r.target, strings.Join(r.fields, " ")))
 }
 
-// bytes gives the request as sent. The connection is closed after it.
+// bytes gives the request as sent.
 func (r request) bytes() []byte {
 	method, proto := r.method, r.proto
 	if method == "" {
@@ -52,7 +53,10 @@ func (r request) bytes() []byte {
 		proto = "HTTP/1.1"
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s %s %s\r\nHost: %s\r\nConnection: close\r\n", method, r.target, proto, host)
+	fmt.Fprintf(&b, "%s %s %s\r\nHost: %s\r\n", method, r.target, proto, host)
+	if r.last {
+		b.WriteString("Connection: close\r\n")
+	}
 	for _, field := range r.fields {
 		b.WriteString(field + "\r\n")
 	}
@@ -89,17 +93,42 @@ func send(t testing.TB, addr string, r request) answer {
 
 // exchange is send for goroutines that are not the test's own.
 func exchange(addr string, r request) (answer, error) {
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		return answer{}, err
+	r.last = true
+	w := wire{addr: addr}
+	defer w.close()
+	return w.exchange(r)
+}
+
+// wire is a connection that is kept from one request to the next where the
+// server allows it. It is dialled when it is needed.
+type wire struct {
+	addr string
+	conn net.Conn
+	in   *bufio.Reader
+}
+
+// exchange sends a request and reads the whole answer. After an error the next
+// one goes over another connection.
+func (w *wire) exchange(r request) (a answer, err error) {
+	if w.conn == nil {
+		if w.conn, err = net.Dial("tcp", w.addr); err != nil {
+			w.conn = nil
+			return answer{}, err
+		}
+		w.in = bufio.NewReader(w.conn)
 	}
-	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+	keep := false
+	defer func() {
+		if !keep || err != nil {
+			w.close()
+		}
+	}()
+	if err := w.conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		return answer{}, err
 	}
 	// A server may answer and close before it has read all; its answer counts.
-	_, writeErr := conn.Write(r.bytes())
-	in, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: r.method})
+	_, writeErr := w.conn.Write(r.bytes())
+	in, err := http.ReadResponse(w.in, &http.Request{Method: r.method})
 	if err != nil {
 		return answer{}, fmt.Errorf("no answer: %w (sending: %v)", err, writeErr)
 	}
@@ -111,7 +140,16 @@ func exchange(addr string, r request) (answer, error) {
 	if r.proto == "HTTP/1.0" && len(in.TransferEncoding) > 0 {
 		return answer{}, fmt.Errorf("status %d with Transfer-Encoding %v to a request of HTTP/1.0", in.StatusCode, in.TransferEncoding)
 	}
+	keep = !in.Close && !r.last
 	return answer{status: in.StatusCode, header: in.Header, body: string(body)}, nil
+}
+
+// close closes the connection, if there is one.
+func (w *wire) close() {
+	if w.conn != nil {
+		w.conn.Close()
+		w.conn = nil
+	}
 }
 
 // cookies gives the Cookie field that a browser sends after an answer.

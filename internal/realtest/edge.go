@@ -94,7 +94,7 @@ func EdgeBinary(t testing.TB) string {
 			return
 		}
 		args := []string{"build", "-o", edgeBuild.dir, "./cmd/ssiedge"}
-		if raceEnabled {
+		if Race {
 			args = append([]string{"build", "-race"}, args[1:]...)
 		}
 		cmd := exec.Command("go", args...)

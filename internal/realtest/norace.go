@@ -2,6 +2,6 @@
 
 package realtest
 
-// raceEnabled says whether the test runs under the race detector; the programs
+// Race says whether the test runs under the race detector; the programs
 // that it builds are then built with it too.
-const raceEnabled = false
+const Race = false

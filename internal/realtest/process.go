@@ -134,7 +134,7 @@ func MemoryOf(t testing.TB, pid int) int64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		absent(t, "no /proc here: "+err.Error())
+		Absent(t, "no /proc here: "+err.Error())
 	}
 	for line := range strings.Lines(string(status)) {
 		var kib int64

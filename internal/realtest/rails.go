@@ -41,7 +41,7 @@ func RailsAt(t testing.TB, addr string, settings ...string) *RailsServer {
 	}
 	// Else the script would install them: not a test's business.
 	if err := exec.Command("dpkg", append([]string{"-s"}, railsPackages...)...).Run(); err != nil {
-		absent(t, "the packages of the Rails app are not installed: make test-deps does it")
+		Absent(t, "the packages of the Rails app are not installed: make test-deps does it")
 	}
 	s := &RailsServer{Addr: addr, Dir: t.TempDir()}
 	if s.Addr == "" {

@@ -12,7 +12,7 @@ func Require(t testing.TB, program string) string {
 	t.Helper()
 	path, err := exec.LookPath(program)
 	if err != nil {
-		absent(t, program+" is not installed: "+err.Error())
+		Absent(t, program+" is not installed: "+err.Error())
 	}
 	return path
 }

@@ -18,7 +18,7 @@ func Shared(t testing.TB, name string) string {
 	}
 	path := filepath.Join(dir, filepath.FromSlash(name))
 	if _, err := os.Stat(path); err != nil {
-		absent(t, "shared material "+name+" is not there: SSIEDGE_SHARED should name its folder: "+err.Error())
+		Absent(t, "shared material "+name+" is not there: SSIEDGE_SHARED should name its folder: "+err.Error())
 	}
 	return path
 }
@@ -43,9 +43,9 @@ func Root(t testing.TB) string {
 	}
 }
 
-// absent ends the test for want of something that it needs: a failure where
+// Absent ends the test for want of something that it needs: a failure where
 // everything has to be there (CI=true or SSIEDGE_REQUIRE=1), else a skip.
-func absent(t testing.TB, reason string) {
+func Absent(t testing.TB, reason string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" || os.Getenv("SSIEDGE_REQUIRE") == "1" {
 		t.Fatal(reason)
