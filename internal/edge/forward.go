@@ -186,6 +186,8 @@ func (r *request) blame(err error) {
 	r.edge.reports.add(report{site: r.site, path: r.url.raw, kind: "origin", message: err.Error()})
 }
 
+var _ origin.Interrupter = (*upload)(nil)
+
 // upload is a visitor's body on its way to the origin. It counts, since
 // fasthttp limits no streamed body, and takes a body with a length that ended
 // early for a clean end.
@@ -232,3 +234,7 @@ func (u *upload) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// Interrupt ends a Read that waits for the visitor: nobody wants the rest of
+// the body any more.
+func (u *upload) Interrupt() { u.request.ctx.SetReadDeadline(time.Unix(1, 0)) }

@@ -138,3 +138,32 @@ func (e *Edge) collectTiers(count func(*prometheus.Desc, uint64, ...string), gau
 	gauge(descMemoryBytes, int64(s.Bytes))
 	count(descMemoryEvictions, uint64(s.Evictions))
 }
+
+// collectOrigins gives what the pools counted since they were made; a reload
+// makes them anew, which a scraper sees as a restart of those counters. A
+// server that a pool names twice is one series.
+func (e *Edge) collectOrigins(count func(*prometheus.Desc, uint64, ...string)) {
+	type series struct{ site, origin, server, kind string }
+	requests, errors := map[series]uint64{}, map[series]uint64{}
+	for _, s := range e.state.Load().router.sites {
+		for _, p := range s.pools {
+			for _, server := range p.Stats().Servers {
+				at := series{site: s.options.Where, origin: p.Name(), server: server.Server}
+				requests[at] += server.Requests
+				for kind, n := range map[string]uint64{
+					"dial": server.Errors.Dial, "timeout": server.Errors.Timeout,
+					"reset": server.Errors.Reset, "malformed": server.Errors.Malformed,
+				} {
+					at.kind = kind
+					errors[at] += n
+				}
+			}
+		}
+	}
+	for at, n := range requests {
+		count(descOriginRequests, n, at.site, at.origin, at.server)
+	}
+	for at, n := range errors {
+		count(descOriginErrors, n, at.site, at.origin, at.server, at.kind)
+	}
+}
