@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"net"
 	"runtime/debug"
-
-	"github.com/valyala/fasthttp"
 )
 
 // closeDelimited answers an HTTP/1.0 visitor with a body of unknown length:
