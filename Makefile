@@ -1,0 +1,81 @@
+# What a developer needs every day. .ci/run calls the same targets.
+
+# Debian's names of what the tests run against: nginx as an oracle, memcached,
+# a real Rails app, and the pages that the trace is replayed over.
+PACKAGES = nginx memcached curl ruby-railties ruby-actionpack-page-caching ruby-dalli puma postgresql-doc-15
+
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0
+FUZZTIME ?= 5s
+TIMEOUT ?= 10m
+
+.PHONY: test check build demo deps fmt vet lint race arrows fuzz vuln
+
+# The whole test suite, on a machine that may be fresh.
+test: deps
+	go test -timeout $(TIMEOUT) ./...
+
+# All that has to hold before a change lands.
+check: fmt vet lint race fuzz
+
+build:
+	go build -trimpath -o bin/ssiedge ./cmd/ssiedge
+
+demo:
+	go run ./cmd/ssiedge demo
+
+# Installs what is missing of PACKAGES where it can (as root, with apt), without
+# starting the servers among them; elsewhere it says what is missing, and the
+# tests that need it are skipped, or fail if CI=true or SSIEDGE_REQUIRE=1.
+deps:
+	@missing=; \
+	for p in $(PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
+	if [ -z "$$missing" ]; then exit 0; fi; \
+	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
+		echo "not installed, and not to be had here (that takes root and apt):$$missing"; exit 0; \
+	fi; \
+	echo "installing:$$missing"; \
+	if [ ! -e /usr/sbin/policy-rc.d ]; then \
+		printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d; chmod 755 /usr/sbin/policy-rc.d; \
+		trap 'rm -f /usr/sbin/policy-rc.d' EXIT; \
+	fi; \
+	apt-get update -qq && \
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null
+
+fmt:
+	@files=$$(gofmt -l .); \
+	if [ -n "$$files" ]; then echo "not formatted by gofmt:"; echo "$$files"; exit 1; fi
+
+vet:
+	go vet ./...
+
+lint:
+	go run $(STATICCHECK) ./...
+
+race:
+	go test -race -shuffle=on -timeout $(TIMEOUT) ./...
+
+# Who may import what, and what a proxy must not call.
+arrows:
+	go test -count=1 -v .
+
+# Each fuzz target for a short while; FUZZTIME=10m for a long one.
+fuzz:
+	@for package in $$(go list ./...); do \
+		targets=$$(go test -list '^Fuzz' $$package) || { echo "$$targets"; exit 1; }; \
+		for target in $$(echo "$$targets" | grep '^Fuzz'); do \
+			echo "$$package $$target"; \
+			go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
+		done; \
+	done
+
+# Known holes in what we import. The database comes over the net: where that is
+# not to be had, this says so and is no failure.
+vuln:
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	GOBIN="$$dir" go install $(GOVULNCHECK) && \
+	{ timeout 120 "$$dir/govulncheck" ./... >"$$dir/out" 2>&1; code=$$?; cat "$$dir/out"; \
+	case $$code in \
+		0|3) exit $$code ;; \
+		*) echo "govulncheck could not run here (exit code $$code): nothing was checked for known holes" ;; \
+	esac; }
