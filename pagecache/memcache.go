@@ -1,30 +1,172 @@
 package pagecache
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"net"
 	"time"
+
+	"github.com/bradfitz/gomemcache/memcache"
 )
 
-// ErrMiss is the error of a key that memcached has no value for.
-var ErrMiss = errors.New("pagecache: no such key in memcached")
+const (
+	// DefaultMemcacheTimeout bounds a whole request where the options leave it
+	// open.
+	DefaultMemcacheTimeout = 50 * time.Millisecond
 
-// MemcacheOptions describes a ring of memcached servers.
+	// idleConns is how many connections to a server are kept; a node rarely
+	// asks for more keys at once, and a lost one costs a dial.
+	idleConns = 128
+
+	maxMemcacheKey = 250 // bytes; the protocol's limit
+)
+
+// Errors of Memcache.Get. All others mean trouble.
+var (
+	ErrMiss     = errors.New("pagecache: memcached has no such key")
+	ErrKey      = errors.New("pagecache: no key for memcached: want 1 to 250 bytes, none of them a space or a control character")
+	ErrWrongKey = errors.New("pagecache: memcached answered for another key")
+)
+
+// errIdle is the error of a connection that was closed while nobody used it.
+var errIdle = errors.New("pagecache: memcached closed an idle connection")
+
+// MemcacheOptions describes the memcached servers of a site.
 type MemcacheOptions struct {
-	Servers []string
-	Timeout time.Duration
+	Servers []string      // host:port or unix:/path, at least one; several are a ring like that of nginx's "hash ... consistent"
+	Timeout time.Duration // of a whole request, dialling included; 0: DefaultMemcacheTimeout
 }
 
-// Memcache reads values from memcached.
-type Memcache struct{}
+// Memcache reads values from memcached. Its methods may be called from any
+// goroutine.
+type Memcache struct {
+	ring    *ring
+	timeout time.Duration
+	client  *memcache.Client
+}
 
-// NewMemcache returns a client.
-func NewMemcache(o MemcacheOptions) (*Memcache, error) { return &Memcache{}, nil }
+// NewMemcache returns a client; it does not connect. The error names a server
+// that is no address.
+func NewMemcache(o MemcacheOptions) (*Memcache, error) {
+	r, err := newRing(o.Servers)
+	if err != nil {
+		return nil, err
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultMemcacheTimeout
+	}
+	c := &Memcache{ring: r, timeout: o.Timeout}
+	c.client = c.newClient(r, func() time.Time { return time.Now().Add(c.timeout) })
+	return c, nil
+}
 
-// Ping asks each server for a sign of life.
-func (c *Memcache) Ping() error { return nil }
+// Get reads the value of a key. The value belongs to the caller. It takes no
+// longer than Timeout in all, whatever the server does. A server that was
+// restarted closes every idle connection: then the request goes out once more,
+// on a new one.
+func (c *Memcache) Get(key string) (value []byte, flags uint32, err error) {
+	if key == "" {
+		return nil, 0, ErrKey // gomemcache would send it
+	}
+	end := time.Now().Add(c.timeout)
+	item, err := c.client.Get(key)
+	if errors.Is(err, errIdle) && time.Now().Before(end) {
+		c.client.Close() // the other idle ones went with it
+		again := c.newClient(c.ring, func() time.Time { return end })
+		defer again.Close()
+		item, err = again.Get(key)
+	}
+	switch {
+	case err == nil && item.Key != key:
+		c.client.Close() // the answers on that connection are out of step
+		return nil, 0, ErrWrongKey
+	case err == nil:
+		return item.Value, item.Flags, nil
+	case errors.Is(err, memcache.ErrCacheMiss):
+		return nil, 0, ErrMiss
+	case errors.Is(err, memcache.ErrMalformedKey):
+		return nil, 0, ErrKey
+	}
+	return nil, 0, fmt.Errorf("pagecache: memcached %q: %w", c.ring.servers[c.ring.pick(key)].name(), err)
+}
 
-// Get reads a value.
-func (c *Memcache) Get(key string) (value []byte, flags uint32, err error) { return nil, 0, ErrMiss }
+// Ping asks each server for a sign of life. The error names those that give
+// none; it is for a warning at start: they may come later.
+func (c *Memcache) Ping() error {
+	var all []error
+	for _, a := range c.ring.servers {
+		end := time.Now().Add(c.timeout)
+		client := c.newClient(&ring{servers: []serverAddr{a}}, func() time.Time { return end })
+		if err := client.Ping(); err != nil {
+			all = append(all, fmt.Errorf("pagecache: memcached %q: %w", a.name(), err))
+		}
+		client.Close()
+	}
+	return errors.Join(all...)
+}
 
 // Close closes the idle connections.
-func (c *Memcache) Close() {}
+func (c *Memcache) Close() { c.client.Close() }
+
+// newClient returns a client whose every request ends when deadline says,
+// asked at its beginning. gomemcache's own timeout begins anew with each part
+// of an answer, so a server that drips would hold a request for ever.
+func (c *Memcache) newClient(r *ring, deadline func() time.Time) *memcache.Client {
+	client := memcache.NewFromSelector(r)
+	client.Timeout = c.timeout
+	client.MaxIdleConns = idleConns
+	client.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		end := deadline()
+		d := net.Dialer{Deadline: end}
+		conn, err := d.DialContext(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return &exchangeConn{Conn: conn, deadline: deadline, end: end}, nil
+	}
+	return client
+}
+
+// exchangeConn is a connection on which a Write begins an exchange: request
+// and answer have one deadline together. gomemcache writes a request at once.
+type exchangeConn struct {
+	net.Conn
+	deadline  func() time.Time
+	end       time.Time // of the first exchange: the dial's, which belongs to it
+	exchanges int       // begun so far
+	answered  bool      // something of this exchange's answer was read
+}
+
+// SetDeadline does nothing: the deadline of an exchange does not move.
+func (c *exchangeConn) SetDeadline(time.Time) error { return nil }
+
+func (c *exchangeConn) Write(b []byte) (int, error) {
+	end := c.end
+	if c.exchanges > 0 {
+		end = c.deadline()
+	}
+	c.exchanges++
+	c.answered = false
+	if err := c.Conn.SetDeadline(end); err != nil {
+		return 0, c.judge(err)
+	}
+	n, err := c.Conn.Write(b)
+	return n, c.judge(err)
+}
+
+func (c *exchangeConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.answered = c.answered || n > 0
+	return n, c.judge(err)
+}
+
+// judge tells an error of a connection that was closed before this exchange
+// from one of the exchange.
+func (c *exchangeConn) judge(err error) error {
+	var timeout net.Error
+	if err == nil || c.exchanges < 2 || c.answered || errors.As(err, &timeout) && timeout.Timeout() {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errIdle, err)
+}

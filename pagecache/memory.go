@@ -1,25 +1,247 @@
 package pagecache
 
-// Memory is the tier in this process.
-type Memory struct{}
+import (
+	"hash/maphash"
+	"math"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+)
+
+const (
+	shardCount = 16
+
+	// pageOverhead is what a page takes in memory over its own bytes and those
+	// of its key: the Page, the entry, the list element, its share of the map
+	// and what the allocator rounds up. TestMemoryBytesAreHonest measures it.
+	pageOverhead = 512
+
+	// largestShare is the part of the whole that a single body may take: one
+	// quarter, so that one page cannot empty the tier.
+	largestShare = 4
+
+	// none is the age of the eldest entry of a shard without entries.
+	none = math.MaxUint64
+)
+
+// Memory is the tier in this process: least recently used pages go when its
+// bytes are used up. Its methods may be called from any goroutine, and on a
+// tier of size 0 too, which keeps nothing.
+//
+// Each shard has a lock of its own. The bound holds over all shards, and the
+// page that goes is the eldest of all: an age is the count of Puts when an
+// entry was used last, so shards can be compared without a common list, whose
+// lock every hit would have to take.
+type Memory struct {
+	size      int64
+	seed      maphash.Seed
+	used      atomic.Int64  // bytes
+	puts      atomic.Uint64 // the age of what is used now
+	evictions atomic.Uint64
+	shards    [shardCount]shard
+}
+
+type shard struct {
+	tier   *Memory
+	eldest atomic.Uint64 // no entry is older than this; none: no entries
+
+	mu           sync.Mutex
+	pages        *simplelru.LRU[string, *entry]
+	hits, misses uint64
+
+	_ [64]byte // keeps the locks of neighbours off one cache line
+}
+
+// entry is a page's place in a shard. The shard's lock guards its numbers.
+type entry struct {
+	page    *Page
+	shard   *shard
+	age     uint64
+	charge  int64 // bytes counted for it in Memory.used; 0: it is gone
+	derived int64 // of them, those of the page's derived value
+}
 
 // MemoryStats is what a Memory counted.
 type MemoryStats struct {
-	Pages, Bytes, Size      int64
-	Hits, Misses, Evictions uint64
+	Pages     int64  // in it now
+	Bytes     int64  // counted for them, derived values and overhead included
+	Size      int64  // the bound
+	Hits      uint64 // of Get
+	Misses    uint64 // of Get
+	Evictions uint64 // pages that went to make room
 }
 
-// NewMemory returns an empty tier of size bytes.
-func NewMemory(size int64) *Memory { return &Memory{} }
+// NewMemory returns an empty tier that holds up to size bytes. 0 or less: it
+// keeps nothing.
+func NewMemory(size int64) *Memory {
+	m := &Memory{size: max(size, 0), seed: maphash.MakeSeed()}
+	for i := range m.shards {
+		s := &m.shards[i]
+		s.tier = m
+		s.eldest.Store(none)
+		// The bound is ours, in bytes; an error is only given for a size below 1.
+		s.pages, _ = simplelru.NewLRU[string, *entry](math.MaxInt, nil)
+	}
+	return m
+}
 
-// Get finds a page.
-func (m *Memory) Get(key []byte) (*Page, bool) { return nil, false }
+// Get finds a page and counts as its use. It does not allocate.
+func (m *Memory) Get(key []byte) (*Page, bool) {
+	s := m.shardOf(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.pages.Get(view(key))
+	if !ok {
+		s.misses++
+		return nil, false
+	}
+	s.hits++
+	e.age = m.puts.Load()
+	return e.page, true
+}
 
-// Put keeps a page.
-func (m *Memory) Put(key []byte, p *Page) {}
+// Put keeps a page under a copy of key, in place of what was there. A page
+// that may not be kept, or whose body is more than a quarter of the tier, only
+// removes what was there. A page belongs under one key: under a second one its
+// derived value is not counted.
+func (m *Memory) Put(key []byte, p *Page) {
+	if m.size == 0 {
+		return
+	}
+	if !p.keepable() || int64(len(p.Body)) > m.largest() {
+		m.Delete(key)
+		return
+	}
+	s := m.shardOf(key)
+	e := &entry{page: p, shard: s}
+	k := string(key)
+	s.mu.Lock()
+	s.removeLocked(k)
+	s.addLocked(k, e)
+	s.mu.Unlock()
+	m.shrink()
+}
 
-// Delete forgets a page.
-func (m *Memory) Delete(key []byte) error { return nil }
+// Delete forgets a page. The error is always nil: what is in memory is gone.
+func (m *Memory) Delete(key []byte) error {
+	s := m.shardOf(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.removeLocked(view(key))
+	return nil
+}
 
-// Stats returns the counts.
-func (m *Memory) Stats() MemoryStats { return MemoryStats{} }
+// Stats returns what was counted so far.
+func (m *Memory) Stats() MemoryStats {
+	st := MemoryStats{Size: m.size, Evictions: m.evictions.Load()}
+	for i := range m.shards {
+		s := &m.shards[i]
+		s.mu.Lock()
+		st.Pages += int64(s.pages.Len())
+		st.Hits += s.hits
+		st.Misses += s.misses
+		s.mu.Unlock()
+	}
+	st.Bytes = m.used.Load()
+	return st
+}
+
+// largest returns the bytes of the largest body that is kept; 0 in a tier
+// that keeps nothing.
+func (m *Memory) largest() int64 { return m.size / largestShare }
+
+func (m *Memory) shardOf(key []byte) *shard {
+	return &m.shards[maphash.Bytes(m.seed, key)%shardCount]
+}
+
+// shrink makes pages go, eldest first, until the bound holds. It is called
+// without a lock and takes one at a time.
+func (m *Memory) shrink() {
+	for m.used.Load() > m.size {
+		s := m.eldestShard()
+		if s == nil {
+			return
+		}
+		s.evict()
+	}
+}
+
+// eldestShard returns the shard that says it has the eldest entry; nil if
+// there is no entry at all.
+func (m *Memory) eldestShard() *shard {
+	var found *shard
+	eldest := uint64(none)
+	for i := range m.shards {
+		if age := m.shards[i].eldest.Load(); age < eldest {
+			found, eldest = &m.shards[i], age
+		}
+	}
+	return found
+}
+
+// evict removes the eldest entry of the shard, if it is as old as the shard
+// said. A Get makes entries younger without a word; then only the shard's word
+// is corrected, and the caller looks again.
+func (s *shard) evict() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if k, e, ok := s.pages.GetOldest(); ok && e.age <= s.eldest.Load() {
+		s.removeLocked(k)
+		s.tier.evictions.Add(1)
+	}
+	s.eldest.Store(none)
+	if _, e, ok := s.pages.GetOldest(); ok {
+		s.eldest.Store(e.age)
+	}
+}
+
+func (s *shard) addLocked(key string, e *entry) {
+	e.age = s.tier.puts.Add(1)
+	s.pages.Add(key, e)
+	if s.eldest.Load() == none {
+		s.eldest.Store(e.age)
+	}
+	// First the page's home, then its derived size: Derive sets and reads them
+	// the other way round, so one of the two sees what the other did.
+	e.page.home.Store(e)
+	e.derived = e.page.derivedSize()
+	e.charge = footprint(key, e.page) + e.derived
+	s.tier.used.Add(e.charge)
+}
+
+func (s *shard) removeLocked(key string) {
+	e, ok := s.pages.Peek(key)
+	if !ok {
+		return
+	}
+	s.pages.Remove(key)
+	s.tier.used.Add(-e.charge)
+	e.charge = 0
+	e.page.home.CompareAndSwap(e, nil)
+}
+
+// recount counts the page's derived value, which was built since.
+func (e *entry) recount() {
+	s := e.shard
+	s.mu.Lock()
+	if e.charge > 0 {
+		more := e.page.derivedSize() - e.derived
+		e.derived += more
+		e.charge += more
+		s.tier.used.Add(more)
+	}
+	s.mu.Unlock()
+	s.tier.shrink()
+}
+
+// footprint returns the bytes that a page takes under a key, without what is
+// derived from it. Type is left out: it is one of a few constants.
+func footprint(key string, p *Page) int64 {
+	return pageOverhead + int64(len(key)+cap(p.Head)+cap(p.Body)+len(p.ETag)+len(p.Name))
+}
+
+// view looks at bytes as a string, for a look-up that does not allocate. It
+// must not outlive the call that it is made for.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
