@@ -1,6 +1,10 @@
 package ssi
 
-import "strconv"
+import (
+	"bytes"
+	"slices"
+	"strconv"
+)
 
 // What a Problem is about.
 const (
@@ -35,3 +39,93 @@ func (p Problem) String() string {
 
 // position is a place in a document; both count from 1, columns in bytes.
 type position struct{ line, col int32 }
+
+// maxProblems bounds the list of a document; what comes beyond is only counted.
+const maxProblems = 1000
+
+// fault is a Problem whose line is not counted yet.
+type fault struct {
+	off                 int
+	kind, message, cure string
+	unclosed            bool // the document ends inside the directive
+}
+
+func syntaxFault(off int, message, cure string) *fault {
+	return &fault{off: off, kind: KindSyntax, message: message, cure: cure}
+}
+
+// faults gathers what is wrong in a document.
+type faults struct {
+	list    []fault
+	omitted int
+}
+
+func (fs *faults) add(off int, kind, message, cure string) {
+	fs.note(fault{off: off, kind: kind, message: message, cure: cure})
+}
+
+func (fs *faults) note(f fault) {
+	if len(fs.list) == maxProblems {
+		fs.omitted++
+		return
+	}
+	fs.list = append(fs.list, f)
+}
+
+// unknown notes a word that is no command; kept says what happens to it.
+func (fs *faults) unknown(off int, word []byte, kept string) {
+	if len(fs.list) == maxProblems {
+		fs.omitted++ // before any wording: a document may hold millions
+		return
+	}
+	cure := "commands are include echo set if elif else endif block endblock config comment"
+	if name := nearest(word); name != "" {
+		cure = "write " + name
+	}
+	fs.add(off, KindUnknown, quoted(word)+" is no command"+kept, cure)
+}
+
+// problems sorts and counts lines, in one pass over src.
+func (fs *faults) problems(name string, src []byte) []Problem {
+	if len(fs.list) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(fs.list, func(a, b fault) int { return a.off - b.off })
+	list := make([]Problem, 0, len(fs.list)+1)
+	c := lineCounter{src: src}
+	for _, f := range fs.list {
+		p := c.at(f.off)
+		list = append(list, Problem{name, int(p.line), int(p.col), f.kind, f.message, f.cure})
+	}
+	if fs.omitted > 0 {
+		p := c.at(len(src))
+		list = append(list, Problem{name, int(p.line), int(p.col), KindSyntax,
+			strconv.Itoa(fs.omitted) + " more problems are not listed", "mend these first"})
+	}
+	return list
+}
+
+// lineCounter finds line and column of rising offsets.
+type lineCounter struct {
+	src             []byte
+	off, line, from int // lines before off, and where the last of them ends
+}
+
+func (c *lineCounter) at(off int) position {
+	c.line += bytes.Count(c.src[c.off:off], []byte{'\n'})
+	if i := bytes.LastIndexByte(c.src[c.off:off], '\n'); i >= 0 {
+		c.from = c.off + i + 1
+	}
+	c.off = off
+	return position{int32(c.line + 1), int32(off - c.from + 1)}
+}
+
+// clip cuts a piece of a document for a message.
+func clip(b []byte) string {
+	if len(b) > 60 {
+		return string(b[:57]) + "..."
+	}
+	return string(b)
+}
+
+func quoted(b []byte) string { return strconv.Quote(clip(b)) }

@@ -1,0 +1,168 @@
+package ssi
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	errDepth = errors.New("includes are nested too deep: it is not asked for")
+	errCount = errors.New("too many includes on the page: it is not asked for, nor are those after it")
+	errClimb = errors.New("two dots in file=: it is not asked for")
+)
+
+// doInclude starts an include; true: the document has to wait for it, and is no longer the caller's.
+func (d *document) doInclude(in *instr) (parked bool) {
+	op := &d.t.includes[in.a]
+	stub, err := d.admit(op)
+	if err != nil {
+		d.run.failed.Store(true)
+		if !errors.Is(err, errCount) || d.run.countTold.CompareAndSwap(false, true) {
+			d.report(in.pos, KindLimit, err)
+		}
+		d.print(d.errText)
+		return false
+	}
+	f, ok := d.run.atHand(&d.include)
+	if body := f.whole(); ok && body != nil && op.set == nil {
+		d.print(body)
+		return false
+	}
+	c := d.child(op, in.pos, stub)
+	switch {
+	case ok:
+		c.answer(f)
+	case d.run.env.AtHand: // pending for good
+	default:
+		d.run.ask(c, d.include)
+	}
+	return op.wait && d.waitFor(c)
+}
+
+// admit makes the include at hand of a directive, unless something forbids to ask for it.
+func (d *document) admit(op *includeOp) (stub *block, err error) {
+	if op.stub != nil {
+		if stub = d.scope.blocks.find(*op.stub); stub == nil {
+			return nil, fmt.Errorf("no block is named %q: the include is not asked for", *op.stub)
+		}
+	}
+	url := op.url
+	if !op.value.constant() {
+		if url, err = d.expandURL(&op.value); err != nil {
+			return nil, err
+		}
+		if op.file && hasDotDot(url) {
+			return nil, errClimb
+		}
+	}
+	if d.depth >= d.run.env.MaxDepth {
+		return nil, errDepth
+	}
+	if d.run.includes.Add(1) > int64(d.run.env.MaxIncludes) {
+		return nil, errCount
+	}
+	d.include = Include{URL: url, File: op.file, From: d.vars, Depth: d.depth + 1}
+	return stub, nil
+}
+
+// whole is the body of a fragment that needs no run of its own; nil: it needs one, or something else is to be done.
+func (f *Fragment) whole() []byte {
+	switch {
+	case f.Err != nil:
+		return nil
+	case f.Template == nil && len(f.Body) > 0:
+		return f.Body
+	case f.Template != nil && f.Template.static && len(f.Template.src) > 0:
+		return f.Template.src
+	}
+	return nil
+}
+
+// child makes the document that an include will be.
+func (d *document) child(op *includeOp, pos position, stub *block) *document {
+	c := &document{run: d.run, up: d, depth: d.depth + 1, capture: d.capture, open: 1,
+		op: op, pos: pos, url: d.include.URL, stub: stub, failText: d.errText}
+	if op.wait {
+		c.scope = d.scope // d stands still meanwhile
+	} else {
+		c.own = d.scope.snapshot()
+		c.scope = &c.own
+		d.run.mu.Lock()
+		d.open++
+		d.run.mu.Unlock()
+	}
+	if op.set != nil {
+		c.capture = new(capture)
+	} else {
+		d.pieces = append(d.pieces, piece{sub: c})
+	}
+	return c
+}
+
+// answer makes the document what a fragment says, and runs it.
+func (d *document) answer(f Fragment) {
+	d.become(f)
+	d.exec()
+}
+
+// become decides which of template, body, stub and error message the document is: exactly one.
+func (d *document) become(f Fragment) {
+	if f.Err != nil {
+		d.up.failed(d.pos, KindInclude, fmt.Errorf("include %q: %w", d.url, f.Err))
+	}
+	switch {
+	case d.op.set != nil && (f.Err != nil || f.Status >= 300):
+		d.void = true
+	case f.Err == nil && f.Template != nil && len(f.Template.src) > 0:
+		d.begin(f.Template, 0, len(f.Template.code), f.Variables)
+	case f.Err == nil && len(f.Body) > 0:
+		d.print(f.Body)
+	case d.stub != nil:
+		vars := f.Variables
+		if vars == nil {
+			vars = d.up.vars
+		}
+		d.begin(d.stub.t, d.stub.op.from, d.stub.op.to, vars)
+	case f.Err != nil:
+		d.print(d.failText)
+	}
+}
+
+// waitFor says whether d has to wait for an include. If so d belongs to whoever completes the include.
+func (d *document) waitFor(c *document) (parked bool) {
+	d.pending = c
+	r := d.run
+	r.mu.Lock()
+	if c.open > 0 {
+		c.wake = true
+		d.shown = d.pieces
+		r.changed.Broadcast()
+		r.mu.Unlock()
+		return true
+	}
+	r.mu.Unlock()
+	d.settle()
+	return false
+}
+
+// settle takes over from the include that d waited for what set= wants.
+func (d *document) settle() {
+	c := d.pending
+	d.pending = nil
+	if c.op.set == nil {
+		return
+	}
+	name := *c.op.set
+	n := c.capture.n.Load()
+	if n <= maxExpanded && !c.void {
+		d.scope.set(name, c.appendTo(make([]byte, 0, n)))
+		return
+	}
+	if _, ok := d.scope.lookup(name); !ok {
+		d.scope.set(name, nil)
+	}
+	if !c.void {
+		d.failed(c.pos, KindLimit, fmt.Errorf("include %q: larger than the 64 KiB that set= takes", c.url))
+		d.print(d.errText)
+	}
+}

@@ -1,0 +1,251 @@
+package ssi
+
+import "bytes"
+
+var (
+	opening = []byte("<!--#")
+	remark  = []byte("<!--")
+	closing = []byte("-->")
+)
+
+// maxWord is more than the length of any command; a longer word need not be read to be known as none.
+const maxWord = 32
+
+// item is one directive of a document. What is no item is text.
+type item struct {
+	cmd     command
+	word    []byte // the command as written
+	at, end int    // src[at:end] is the directive with its brackets
+	lo, hi  int    // its parameters: lexer.params[lo:hi]
+	broken  bool   // it cannot be read; a fault was noted, and the error message stands for it
+}
+
+// param is one parameter; name and value are slices of the document, the value without quotes and with its backslashes.
+type param struct {
+	name, value []byte
+	at, valueAt int
+}
+
+// lexer cuts a document into directives, in one pass. A directive that has no end is text, and the search goes on
+// right behind its opening; since that can only happen behind the last "-->" or inside a quote that never ends, of
+// which there are three kinds, the whole stays linear.
+type lexer struct {
+	src    []byte
+	o      Options // with the defaults filled in
+	last   int     // offset of the last "-->", -1 without one
+	limit  int     // where the directive at hand ends at the latest
+	items  []item
+	params []param
+	faults *faults
+}
+
+func (l *lexer) run() {
+	l.last = bytes.LastIndex(l.src, closing)
+	for p := 0; ; {
+		i := bytes.Index(l.src[p:], remark)
+		if i < 0 {
+			return
+		}
+		at := p + i
+		if bytes.HasPrefix(l.src[at:], opening) {
+			p = l.directive(at)
+			continue
+		}
+		l.lint(at)
+		p = at + len(remark)
+	}
+}
+
+// lint notes "<!-- #include": the blank makes it an ordinary comment, which is seldom meant.
+func (l *lexer) lint(at int) {
+	p := l.skipSpace(at+len(remark), len(l.src))
+	if p == at+len(remark) || p == len(l.src) || l.src[p] != '#' {
+		return
+	}
+	if word := l.word(p + 1); commandOf(word) != cmdUnknown {
+		l.faults.add(at, KindUnknown, "blank before #"+string(word)+": this is a comment, not a directive", "write <!--#"+string(word))
+	}
+}
+
+// directive reads what begins with the opening at at, and returns where to go on.
+func (l *lexer) directive(at int) int {
+	inside := at + len(opening)
+	l.limit = min(len(l.src), at+l.o.MaxDirective)
+	p := l.skipSpace(inside, len(l.src))
+	word := l.word(p)
+	cmd := commandOf(word)
+	switch {
+	case len(word) == 0 && l.closesEmpty(p):
+		cmd = cmdNone
+	case cmd == cmdUnknown && !l.o.UnknownIsError:
+		l.faults.unknown(at, word, ", and is kept as text")
+		return inside
+	}
+	if p > l.last {
+		return l.unclosed(at, "directive is not closed", "end it with -->")
+	}
+	it := item{cmd: cmd, word: word, at: at, lo: len(l.params)}
+	end, bad := l.arguments(&it, p+len(word))
+	if bad == nil {
+		it.hi, it.end = len(l.params), end
+		l.items = append(l.items, it)
+		return it.end
+	}
+	l.params = l.params[:it.lo]
+	return l.resync(it, bad)
+}
+
+// resync goes on behind the next "-->" after a syntax error, quotes or not, as nginx does.
+func (l *lexer) resync(it item, bad *fault) int {
+	i := bytes.Index(l.src[bad.off:], closing)
+	if i < 0 || bad.unclosed {
+		return l.unclosed(it.at, bad.message, bad.cure)
+	}
+	it.hi, it.broken, it.end = it.lo, true, bad.off+i+len(closing)
+	l.faults.note(*bad)
+	l.items = append(l.items, it)
+	return it.end
+}
+
+func (l *lexer) unclosed(at int, message, cure string) int {
+	l.faults.add(at, KindSyntax, message+", and is kept as text", cure)
+	return at + len(opening)
+}
+
+// closesEmpty recognises <!--#--> and its kin; all else without a command word is decoration, not a directive.
+func (l *lexer) closesEmpty(p int) bool {
+	rest := l.src[p:]
+	return bytes.HasPrefix(rest, closing) || bytes.HasPrefix(rest, []byte("--->"))
+}
+
+// arguments reads from behind the command's word to the end of the directive.
+func (l *lexer) arguments(it *item, p int) (end int, bad *fault) {
+	for {
+		q := l.skipSpace(p, l.limit)
+		switch {
+		case q == l.limit:
+			return 0, l.overrun("directive is not closed", "end it with -->")
+		case bytes.HasPrefix(l.src[q:], closing):
+			if it.cmd == cmdNone {
+				return 0, syntaxFault(q, "directive without a command", "name a command, or remove it")
+			}
+			return q + len(closing), nil
+		case l.src[q] == '-' && it.cmd != cmdComment:
+			return 0, syntaxFault(q, "- that does not begin -->", "end the directive with exactly -->, and put values in quotes")
+		case q == p:
+			return 0, syntaxFault(q, "no white space before "+quoted(l.src[q:min(q+1, l.limit)]), "put a blank between parameters")
+		}
+		if it.cmd == cmdComment {
+			p, bad = l.remarkWord(q)
+		} else {
+			p, bad = l.param(it, q)
+		}
+		if bad != nil {
+			return 0, bad
+		}
+	}
+}
+
+// param reads name = value at p.
+func (l *lexer) param(it *item, p int) (int, *fault) {
+	if len(l.params)-it.lo == l.o.MaxParams {
+		return 0, syntaxFault(p, "too many parameters", "use fewer")
+	}
+	q := p
+	for q < l.limit && isName(l.src[q]) {
+		q++
+	}
+	if q == p {
+		return 0, syntaxFault(p, "value without a parameter's name", "write name=\"value\"")
+	}
+	name := l.src[p:q]
+	q = l.skipSpace(q, l.limit)
+	if q == l.limit {
+		return 0, l.overrun("directive is not closed", "end it with -->")
+	}
+	if l.src[q] != '=' {
+		return 0, syntaxFault(p, "parameter "+quoted(name)+" has no value", "write "+clip(name)+"=\"value\"")
+	}
+	lo, hi, next, bad := l.value(l.skipSpace(q+1, l.limit))
+	if bad != nil {
+		return 0, bad
+	}
+	l.params = append(l.params, param{name: name, value: l.src[lo:hi], at: p, valueAt: lo})
+	return next, nil
+}
+
+// value reads a value at p, quoted or up to white space or the end of the directive.
+func (l *lexer) value(p int) (lo, hi, next int, bad *fault) {
+	if p < l.limit && isQuote(l.src[p]) {
+		lo, hi = p+1, p+1
+		for hi < l.limit && l.src[hi] != l.src[p] {
+			if l.src[hi] == '\\' {
+				hi++
+			}
+			hi++
+		}
+		next = hi + 1
+	} else {
+		lo, hi = p, p
+		for hi < l.limit && !isSpace(l.src[hi]) && !bytes.HasPrefix(l.src[hi:], closing) {
+			hi++
+		}
+		next = hi
+	}
+	switch {
+	case hi >= l.limit && hi == next:
+		return 0, 0, 0, l.overrun("directive is not closed", "end it with -->")
+	case hi >= l.limit:
+		return 0, 0, 0, l.overrun("value is not closed", "close it with "+string(l.src[p]))
+	case next == p:
+		return 0, 0, 0, syntaxFault(p, "no value after =", "write a value in quotes")
+	case hi-lo > l.o.MaxValue:
+		return 0, 0, 0, syntaxFault(lo, "value is too long", "shorten it")
+	}
+	return lo, hi, next, nil
+}
+
+// remarkWord reads a word of a comment: anything but a bare quoted string, perhaps with a value.
+func (l *lexer) remarkWord(p int) (int, *fault) {
+	if isQuote(l.src[p]) {
+		return 0, syntaxFault(p, "quoted string without a name in a comment", "remove the quotes")
+	}
+	q := p
+	for q < l.limit && l.src[q] != '=' && !isSpace(l.src[q]) && !bytes.HasPrefix(l.src[q:], closing) {
+		q++
+	}
+	eq := l.skipSpace(q, l.limit)
+	if eq == l.limit || l.src[eq] != '=' {
+		return q, nil
+	}
+	_, _, next, bad := l.value(l.skipSpace(eq+1, l.limit))
+	return next, bad
+}
+
+// overrun is the fault of a directive that goes on up to the limit: the end of the document, or its largest size.
+func (l *lexer) overrun(message, cure string) *fault {
+	if l.limit == len(l.src) {
+		return &fault{off: l.limit, kind: KindSyntax, message: message, cure: cure, unclosed: true}
+	}
+	return syntaxFault(l.limit, "directive is too long", cure)
+}
+
+func (l *lexer) skipSpace(p, end int) int {
+	for p < end && isSpace(l.src[p]) {
+		p++
+	}
+	return p
+}
+
+// word reads a command's word at p.
+func (l *lexer) word(p int) []byte {
+	q := p
+	for q < len(l.src) && q-p < maxWord && isName(l.src[q]) {
+		q++
+	}
+	return l.src[p:q]
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
+func isName(c byte) bool  { return !isSpace(c) && !isQuote(c) && c != '=' && c != '-' }

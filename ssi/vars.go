@@ -1,0 +1,134 @@
+package ssi
+
+// scope is what a document sees and sets: variables, captures and blocks. An include that is waited for works in the
+// scope of its page; any other gets a snapshot, which costs nothing until one side writes: both then put a layer of
+// their own over the one they share.
+type scope struct {
+	top    *layer
+	own    bool // top belongs to this scope alone
+	caps   *captures
+	blocks *block
+}
+
+// snapshot gives a scope that shares all so far, and sees nothing of what comes later, as the other way round.
+func (s *scope) snapshot() scope {
+	s.own = false
+	return *s
+}
+
+// indexFrom is the number of variables in a layer from which on a map finds them.
+const indexFrom = 8
+
+// layer holds variables over those of the layers under it. Shared layers are never written again.
+type layer struct {
+	under *layer
+	list  []variable
+	index map[string]int
+}
+
+type variable struct {
+	name  string
+	value []byte
+}
+
+func (s *scope) set(name string, value []byte) {
+	if !s.own {
+		s.top, s.own = &layer{under: s.top}, true
+	}
+	l := s.top
+	if i := l.find(name); i >= 0 {
+		l.list[i].value = value
+		return
+	}
+	l.list = append(l.list, variable{name, value})
+	if l.index == nil && len(l.list) < indexFrom {
+		return
+	}
+	if l.index == nil {
+		l.index = make(map[string]int, 2*indexFrom)
+		for i, v := range l.list {
+			l.index[v.name] = i
+		}
+	}
+	l.index[name] = len(l.list) - 1
+}
+
+func (s *scope) lookup(name string) ([]byte, bool) {
+	for l := s.top; l != nil; l = l.under {
+		if i := l.find(name); i >= 0 {
+			return l.list[i].value, true
+		}
+	}
+	return nil, false
+}
+
+func (l *layer) find(name string) int {
+	if l.index != nil {
+		if i, ok := l.index[name]; ok {
+			return i
+		}
+		return -1
+	}
+	for i := range l.list {
+		if l.list[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// captures are what the last successful match left: pairs of offsets into subject, -1 for a group that took no part.
+type captures struct {
+	subject []byte
+	pairs   []int
+}
+
+// group is the text of group n; false: the expression had no such group.
+func (c *captures) group(n int) ([]byte, bool) {
+	if c == nil || 2*n >= len(c.pairs) {
+		return nil, false
+	}
+	lo, hi := c.pairs[2*n], c.pairs[2*n+1]
+	if lo < 0 {
+		return nil, true
+	}
+	return c.subject[lo:hi], true
+}
+
+// block is a defined block; the newest comes first.
+type block struct {
+	op   *blockOp
+	t    *Template
+	rest *block
+}
+
+// find gives the block of a name: of several the one that was defined first, as in nginx.
+func (b *block) find(name string) *block {
+	var first *block
+	for ; b != nil; b = b.rest {
+		if b.op.name == name {
+			first = b
+		}
+	}
+	return first
+}
+
+// variable looks a name up: captures, what was set, the dates, and what the surroundings know.
+func (d *document) variable(name string) ([]byte, bool) {
+	if len(name) == 1 && '0' <= name[0] && name[0] <= '9' {
+		return d.scope.caps.group(int(name[0] - '0'))
+	}
+	if v, ok := d.scope.lookup(name); ok {
+		return v, true
+	}
+	switch name {
+	case "date_local":
+		return appendTime(nil, d.timefmt, d.run.env.Now.In(d.run.env.Location)), true
+	case "date_gmt":
+		return appendTime(nil, d.timefmt, d.run.env.Now.In(gmt)), true
+	}
+	if d.vars == nil {
+		return nil, false
+	}
+	return d.vars.Lookup(name)
+}
