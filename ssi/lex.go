@@ -98,8 +98,11 @@ func (l *lexer) directive(at int) int {
 // resync goes on behind the next "-->" after a syntax error, quotes or not, as nginx does.
 func (l *lexer) resync(it item, bad *fault) int {
 	i := bytes.Index(l.src[bad.off:], closing)
-	if i < 0 || bad.unclosed {
+	if bad.unclosed {
 		return l.unclosed(it.at, bad.message, bad.cure)
+	}
+	if i < 0 {
+		return l.unclosed(it.at, "directive is not closed", "end it with -->")
 	}
 	it.hi, it.broken, it.end = it.lo, true, bad.off+i+len(closing)
 	l.faults.note(*bad)
