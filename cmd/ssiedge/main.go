@@ -82,7 +82,7 @@ func demoCommand(stdout, stderr io.Writer, code *int) *cobra.Command {
 		Run: func(*cobra.Command, []string) {
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			*code = demo(ctx, stdout, stderr)
+			*code = runDemo(ctx, stdout, stderr)
 		},
 	}
 }
