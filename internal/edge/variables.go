@@ -45,8 +45,10 @@ func (d *document) own(name string) ([]byte, bool) {
 	case "document_name":
 		return []byte(d.path[strings.LastIndexByte(d.path, '/')+1:]), true
 	case "args", "query_string":
+		// Without a query unknown, not empty: echo prints its default, as in
+		// nginx.
 		d.readQuery()
-		return d.query, true
+		return d.query, len(d.query) > 0
 	case "is_args":
 		d.readQuery()
 		if len(d.query) > 0 {
