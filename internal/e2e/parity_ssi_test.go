@@ -15,6 +15,7 @@ func ssiRows(w *world) []row {
 		{name: "include in an attribute and in a script", req: get("/attributes"), status: 200, holds: `content="on <p>no directive in here</p>`},
 		{name: "comments", req: get("/unclosed-directive-ok"), status: 200, holds: "before <!-- # not one --> <!-- plain comment --> after"},
 		{name: "directives in an include of another type", req: get("/inc"), status: 200, holds: "v1", differs: "a .inc file is text/html here; nginx has no type for it and leaves its directives as they are"},
+		{name: "include that climbs", req: get("/climbing"), status: 200, holds: "foot of /foot.html", differs: "an include's path is made canonical like any other; nginx refuses two dots in it"},
 		{name: "range of a page with directives", req: get("/includes", "Range: bytes=0-3"), status: 200, holds: "Hello"},
 		{name: "search, its answer holds directives", req: form("/region/info/Hawaii", "q=<!--# include virtual=\"/fragments/greet\" -->"), status: 200, holds: "&lt;!--# include"},
 		{name: "nested, from the app", req: get("/fragments/nested"), status: 200, holds: "[outer Hello, inner!]"},

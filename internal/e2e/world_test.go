@@ -62,33 +62,34 @@ func (w *world) upstream() string { return strings.TrimPrefix(w.origin(), "http:
 
 // published are files of the root that Rails did not write.
 var published = map[string]string{
-	"images/dot.png":             "\x89PNG\r\n\x1a\n" + strings.Repeat("\x00\xff\x01dot", 300),
-	"images/dot.png.html":        "<p>the page named like the image</p>\n",
-	"stylesheets/site.css":       "body { color: #123 }\n/* <!--#echo var=\"uri\" --> */\n",
-	"javascripts/app.js":         "document.title = \"<!--#echo var='uri' -->\";\n",
-	"humans.txt":                 "by humans <!--# include virtual=\"/humans.txt\" -->\n",
-	"data/list.json":             `{"list": [1, 2, 3]}`,
-	"Name with space.txt":        "spaced\n",
-	"Café.css":                   "p { color: red }\n",
-	"plain.html":                 "<p>no directive in here</p>\n",
-	"empty.html":                 "",
-	"foot.html":                  "<footer>foot of <!--# echo var=\"uri\" --></footer>\n",
-	"foot.inc":                   "v<!--#set var=\"n\" value=\"1\" --><!--#echo var=\"n\" -->",
-	"inc.html":                   "<!--#include virtual=\"/foot.inc\" -->",
-	"vars.html":                  variables,
-	"logic.html":                 logic,
-	"includes.html":              includes,
-	"deep/er/relative.html":      "<!--# include virtual=\"side.html\" --><!--# include file=\"side.html\" --><!--# include virtual=\"/foot.html\" -->",
-	"deep/er/side.html":          "[side of <!--# echo var=\"document_uri\" -->]",
-	"section/index.html":         "<h1>index of the section</h1>\n",
-	"broken.html":                "a<!--#include -->b<!--#include virtual=\"/plain.html\" file=\"x\" -->c<!--#echo -->d<!--#set var=\"x\" -->e",
-	".env":                       "SECRET=1\n",
-	".well-known/security.txt":   "Contact: mailto:security@example.com\n",
-	"page.with.dots.html":        "<p>dots</p>\n",
-	"attributes.html":            "<meta content=\"on <!--#include virtual=\"/plain.html\" -->, at\"><script>var u = '<!--# include virtual='/plain.html' -->';</script>",
-	strings.Repeat("n", 200):     "a long name\n",
-	"download.tar.gz":            "not really gzip",
-	"unclosed-directive-ok.html": "before <!-- # not one --> <!-- plain comment --> after\n",
+	"images/dot.png":                  "\x89PNG\r\n\x1a\n" + strings.Repeat("\x00\xff\x01dot", 300),
+	"images/dot.png.html":             "<p>the page named like the image</p>\n",
+	"stylesheets/site.css":            "body { color: #123 }\n/* <!--#echo var=\"uri\" --> */\n",
+	"javascripts/app.js":              "document.title = \"<!--#echo var='uri' -->\";\n",
+	"humans.txt":                      "by humans <!--# include virtual=\"/humans.txt\" -->\n",
+	"data/list.json":                  `{"list": [1, 2, 3]}`,
+	"Name with space.txt":             "spaced\n",
+	"Café.css":                        "p { color: red }\n",
+	"plain.html":                      "<p>no directive in here</p>\n",
+	"empty.html":                      "",
+	"foot.html":                       "<footer>foot of <!--# echo var=\"uri\" --></footer>\n",
+	"foot.inc":                        "v<!--#set var=\"n\" value=\"1\" --><!--#echo var=\"n\" -->",
+	"climbing.html":                   "<!--#include virtual=\"/section/../foot.html\" -->",
+	"inc.html":                        "<!--#include virtual=\"/foot.inc\" -->",
+	"vars.html":                       variables,
+	"logic.html":                      logic,
+	"includes.html":                   includes,
+	"deep/er/relative.html":           "<!--# include virtual=\"side.html\" --><!--# include file=\"side.html\" --><!--# include virtual=\"/foot.html\" -->",
+	"deep/er/side.html":               "[side of <!--# echo var=\"document_uri\" -->]",
+	"section/index.html":              "<h1>index of the section</h1>\n",
+	"broken.html":                     "a<!--#include -->b<!--#include virtual=\"/plain.html\" file=\"x\" -->c<!--#echo -->d<!--#set var=\"x\" -->e",
+	".env":                            "SECRET=1\n",
+	".well-known/security.txt":        "Contact: mailto:security@example.com\n",
+	"page.with.dots.html":             "<p>dots</p>\n",
+	"attributes.html":                 "<meta content=\"on <!--#include virtual=\"/plain.html\" -->, at\"><script>var u = '<!--# include virtual='/plain.html' -->';</script>",
+	strings.Repeat("n", 200) + ".txt": "a long name\n",
+	"download.zip":                    "not really zipped",
+	"unclosed-directive-ok.html":      "before <!-- # not one --> <!-- plain comment --> after\n",
 }
 
 const variables = `<p><!--#echo var="uri" --> <!--#echo var="request_method" --> <!--#echo var="http_host" --> <!--#echo var="args" default="no args" --></p>
@@ -111,7 +112,6 @@ const includes = `<!--#block name="spare" -->spare text<!--#endblock -->
 <p><!--#include virtual="/fragments/nested" wait="yes" --></p>
 <p><!--#include virtual="/fragments/greet?name=kept" set="kept" -->[<!--#echo var="kept" encoding="none" -->]</p>
 <p><!--#include virtual="/data/list.json" --></p>
-<p><!--#include virtual="/region/../foot.html" --></p>
 `
 
 // writeTree writes files below dir.
@@ -244,7 +244,7 @@ servers = [%q]
 [site.ssi]
 %s
 [[site.rule]]
-path = ["/", "/region*", "/mc/*"]
+path = ["/", "/region*", "/mc/*", "/vars"]
 query = "none"
 [[site.rule]]
 path = ["/images/*", "/javascripts/*", "/stylesheets/*"]
