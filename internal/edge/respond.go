@@ -73,6 +73,7 @@ func (r *request) head(head []byte) {
 	if err := h.Read(r.headReader(len(head))); err != nil {
 		panic("BUG: stored head of " + strconv.Quote(string(r.written)) + " does not parse: " + err.Error())
 	}
+	h.ResetConnectionClose() // fasthttp's guess, since a stored head states no length
 }
 
 // headReader reads headBytes. It stays with the pooled request; a head that
