@@ -3,6 +3,7 @@ package conf
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,11 +16,10 @@ var update = flag.Bool("update", false, "rewrite the wanted problems in testdata
 // "-- NAME.want --" and the problems, warnings first.
 type archive struct{ names, texts []string }
 
-func readArchive(t *testing.T, path string) archive {
-	t.Helper()
+func loadArchive(path string) (archive, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		return archive{}, err
 	}
 	var a archive
 	for line := range strings.Lines(string(src)) {
@@ -29,11 +29,11 @@ func readArchive(t *testing.T, path string) archive {
 			continue
 		}
 		if len(a.texts) == 0 {
-			t.Fatalf("%s: text before the first case", path)
+			return archive{}, fmt.Errorf("%s: text before the first case", path)
 		}
 		a.texts[len(a.texts)-1] += line
 	}
-	return a
+	return a, nil
 }
 
 func (a archive) String() string {
@@ -74,7 +74,10 @@ func TestGolden(t *testing.T) {
 }
 
 func testArchive(t *testing.T, path string) {
-	a := readArchive(t, path)
+	a, err := loadArchive(path)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := 0; i+1 < len(a.names); i += 2 {
 		name, ok := strings.CutSuffix(a.names[i], ".toml")
 		if !ok || a.names[i+1] != name+".want" {

@@ -7,7 +7,8 @@ import (
 )
 
 // parseHost reads one of a site's hosts: a name, "*.example.com", or an address
-// as it stands in a Host field. It comes back in lower case.
+// as it stands in a Host field. It comes back in lower case, an IPv6 address in
+// its shortest form.
 func parseHost(s string) (string, *mistake) {
 	host := strings.ToLower(s)
 	if m := checkHostShape(s, host); m != nil {
@@ -18,7 +19,7 @@ func parseHost(s string) (string, *mistake) {
 		if err != nil || !ip.Is6() || ip.Zone() != "" || !strings.HasSuffix(inner, "]") {
 			return "", &mistake{fmt.Sprintf("%q is no IPv6 address", s), `write "[2001:db8::1]"`}
 		}
-		return host, nil
+		return "[" + ip.String() + "]", nil
 	}
 	name := strings.TrimPrefix(host, "*.")
 	if strings.Contains(name, "*") {

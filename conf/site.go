@@ -51,7 +51,7 @@ func (r *reader) site(n *node) edge.Site {
 		SSI:           r.ssi(s.get("ssi")),
 	}
 	r.siteOrigin(s, &site)
-	if !s.says("root") && !s.says("published") && !s.says("origin") {
+	if !s.says("root") && !s.says("published") && s.written("origin") == nil {
 		r.problem(n, "the site has no root, no published and no origin", `say where its pages come from: root = "public", or [site.origin]`)
 	}
 	r.open(s.get("cache"), "site.cache")
