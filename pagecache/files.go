@@ -87,7 +87,7 @@ func OpenFiles(o FilesOptions, m *Memory, log *slog.Logger) (*Files, error) {
 	options = append(append(options, "try"), o.Try...)
 	return &Files{
 		root: r, try: t, check: o.Check.Milliseconds(), maxKeep: o.MaxKeep,
-		memory: m, log: log, clock: systemClock(),
+		memory: m, log: log, clock: systemClock(m.start),
 		pages: keyPrefix("f", options...), siblings: keyPrefix("s", options...),
 		absent: newAbsences(), minutely: hush{every: 60 * second},
 	}, nil

@@ -5,6 +5,7 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
@@ -16,7 +17,7 @@ const (
 	// pageOverhead is what a page takes in memory over its own bytes and those
 	// of its key: the Page, the entry, the list element, its share of the map
 	// and what the allocator rounds up. TestMemoryBytesAreHonest measures it.
-	pageOverhead = 512
+	pageOverhead = 448
 
 	// largestShare is the part of the whole that a single body may take: one
 	// quarter, so that one page cannot empty the tier.
@@ -31,14 +32,14 @@ const (
 // tier of size 0 too, which keeps nothing.
 //
 // Each shard has a lock of its own. The bound holds over all shards, and the
-// page that goes is the eldest of all: an age is the count of Puts when an
-// entry was used last, so shards can be compared without a common list, whose
-// lock every hit would have to take.
+// page that goes is the eldest of all: ages count Puts, so the shards can be
+// compared without a common list, whose lock every hit would have to take.
 type Memory struct {
 	size      int64
+	start     time.Time // what the stamps of its pages count from
 	seed      maphash.Seed
 	used      atomic.Int64  // bytes
-	puts      atomic.Uint64 // the age of what is used now
+	age       atomic.Uint64 // of the latest Put; Puts are even, the Gets between two of them are the odd number between
 	evictions atomic.Uint64
 	shards    [shardCount]shard
 }
@@ -58,9 +59,9 @@ type shard struct {
 type entry struct {
 	page    *Page
 	shard   *shard
-	age     uint64
-	charge  int64 // bytes counted for it in Memory.used; 0: it is gone
-	derived int64 // of them, those of the page's derived value
+	age     uint64 // of its last use: less is longer ago
+	charge  int64  // bytes counted for it in Memory.used; 0: it is gone
+	derived int64  // of them, those of the page's derived value
 }
 
 // MemoryStats is what a Memory counted.
@@ -76,7 +77,7 @@ type MemoryStats struct {
 // NewMemory returns an empty tier that holds up to size bytes. 0 or less: it
 // keeps nothing.
 func NewMemory(size int64) *Memory {
-	m := &Memory{size: max(size, 0), seed: maphash.MakeSeed()}
+	m := &Memory{size: max(size, 0), start: time.Now(), seed: maphash.MakeSeed()}
 	for i := range m.shards {
 		s := &m.shards[i]
 		s.tier = m
@@ -98,7 +99,7 @@ func (m *Memory) Get(key []byte) (*Page, bool) {
 		return nil, false
 	}
 	s.hits++
-	e.age = m.puts.Load()
+	e.age = m.age.Load() + 1
 	return e.page, true
 }
 
@@ -198,7 +199,7 @@ func (s *shard) evict() {
 }
 
 func (s *shard) addLocked(key string, e *entry) {
-	e.age = s.tier.puts.Add(1)
+	e.age = s.tier.age.Add(2)
 	s.pages.Add(key, e)
 	if s.eldest.Load() == none {
 		s.eldest.Store(e.age)

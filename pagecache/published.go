@@ -68,7 +68,7 @@ func NewPublished(o PublishedOptions, c *Memcache, m *Memory, log *slog.Logger) 
 	}
 	p := &Published{
 		good: o.For.Milliseconds(), maxKeep: o.MaxKeep,
-		client: c, memory: m, log: log, clock: systemClock(),
+		client: c, memory: m, log: log, clock: systemClock(m.start),
 		absent: newAbsences(), minutely: hush{every: 60 * second},
 	}
 	options := []string{"keys"}
@@ -114,10 +114,10 @@ func (p *Published) Peek(k PublishedKey) (page *Page, known bool) {
 			continue
 		}
 		c := p.look(key, k.Path, now)
-		if c.state == unknown {
+		if c.state == copyUnknown {
 			return nil, false
 		}
-		if c.state == good {
+		if c.state == copyGood {
 			p.hits.Add(1)
 			return c.page, true
 		}
@@ -137,10 +137,10 @@ func (p *Published) Get(k PublishedKey) (*Page, bool) {
 			continue
 		}
 		c := p.look(key, k.Path, now)
-		if c.state == unknown {
+		if c.state == copyUnknown {
 			c.page = p.ask(key, k.Path, c, now)
 		}
-		if c.state != absent && c.page != nil {
+		if c.state != copyAbsent && c.page != nil {
 			p.hits.Add(1)
 			return c.page, true
 		}
@@ -175,9 +175,9 @@ func (p *Published) appendKey(dst []byte, i int, k *PublishedKey) (key []byte, o
 type copyState uint8
 
 const (
-	unknown copyState = iota // has to be asked
-	good                     // there is a page
-	absent                   // there is none
+	copyUnknown copyState = iota // has to be asked
+	copyGood                     // there is a page
+	copyAbsent                   // there is none
 )
 
 // copyOf is what memory holds of a key.
@@ -195,11 +195,11 @@ func (p *Published) look(key, path []byte, now stamp) copyOf {
 	}
 	switch {
 	case page != nil && stamp(page.seen.Load()).within(p.good, now):
-		return copyOf{page, good}
+		return copyOf{page, copyGood}
 	case p.absent.has(key, now):
-		return copyOf{nil, absent}
+		return copyOf{nil, copyAbsent}
 	}
-	return copyOf{page, unknown}
+	return copyOf{page, copyUnknown}
 }
 
 // ask gets the page of a key from memcached, or from whoever is asking for it
@@ -215,10 +215,10 @@ func (p *Published) ask(key, path []byte, c copyOf, now stamp) *Page {
 	}
 	defer p.flights.land(string(key), mine)
 	// Between the look and the take-off another flight may have landed.
-	if c = p.look(key, path, p.now()); c.state == unknown {
+	if c = p.look(key, path, p.now()); c.state == copyUnknown {
 		c.page = p.fetch(key, path, c.page)
 	}
-	if c.state != absent {
+	if c.state != copyAbsent {
 		mine.page = c.page
 	}
 	return mine.page
@@ -229,6 +229,9 @@ func (p *Published) fetch(key, path []byte, old *Page) *Page {
 	asked := p.now() // an answer is as old as its question
 	name := string(key[len(p.prefix):])
 	value, flags, err := p.client.Get(name)
+	if p.log.Enabled(context.Background(), slog.LevelDebug) {
+		p.log.Debug("memcached asked", "key", name, "bytes", len(value), "flags", flags, "error", err)
+	}
 	switch {
 	case errors.Is(err, ErrMiss):
 	case err != nil:
@@ -244,9 +247,6 @@ func (p *Published) fetch(key, path []byte, old *Page) *Page {
 		p.refuse(name, flags, len(value), asked)
 	default:
 		return p.keep(key, path, old, value, asked)
-	}
-	if p.log.Enabled(context.Background(), slog.LevelDebug) {
-		p.log.Debug("no published page", "key", name)
 	}
 	if old != nil {
 		p.memory.Delete(key)

@@ -13,8 +13,10 @@ type clock struct {
 	start time.Time
 }
 
-func systemClock() *clock {
-	return &clock{now: time.Now, sleep: time.Sleep, start: time.Now()}
+// systemClock counts from the start of a memory tier: whoever shares the tier
+// reads the stamps on its pages alike.
+func systemClock(start time.Time) *clock {
+	return &clock{now: time.Now, sleep: time.Sleep, start: start}
 }
 
 // millis returns the milliseconds from the start of the clock to now, plus
