@@ -94,7 +94,7 @@ func parseExpr(raw []byte, off int, t *Template) (condition, *fault) {
 	if o, ok := splitNginx(raw); ok && !o.looksLegacy() {
 		return o.compile(off, t)
 	}
-	return nil, expression(off, "expression is none that nginx knows", "write $name, $name = text, $name != text or $name = /regex/")
+	return parseLegacy(raw, off, t)
 }
 
 func expression(off int, message, cure string) *fault {

@@ -78,6 +78,7 @@ func (p *parser) run() {
 			p.lastClosed = i
 		}
 	}
+	p.t.code = make([]instr, 0, 2*len(p.lex.items)+1)
 	p.program(0, len(p.lex.items), 0, len(p.t.src))
 }
 

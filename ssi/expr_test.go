@@ -1,0 +1,120 @@
+package ssi
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestExpr: the result is true, false, or error (at compile or run time).
+func TestExpr(t *testing.T) {
+	v := vars{"a": "1", "b": "two", "zero": "0", "empty": "", "sp": "x y", "re": "t.o", "bad": "(", "slash": "/p/q"}
+	for _, tt := range []struct{ expr, want string }{
+		// nginx
+		{`$a`, "true"},
+		{`${a}`, "true"},
+		{`$zero`, "true"},
+		{`$empty`, "false"},
+		{`$none`, "false"},
+		{``, "false"},
+		{`  `, "false"},
+		{`$a = 1`, "true"},
+		{`$a=1`, "true"},
+		{`$a != 1`, "false"},
+		{`$a != 2`, "true"},
+		{`$A = 1`, "true"},
+		{`Ab = Ab`, "false"}, // the left side is put into lower case
+		{`ab = ab`, "true"},
+		{`$b = Two`, "false"},
+		{`$b = two `, "false"}, // the blank counts
+		{`$a = `, "false"},
+		{`$empty = `, "true"},
+		{`$a = "1"`, "false"}, // quotes are ordinary
+		{`"$a" = "1"`, "true"},
+		{`$sp = x y`, "true"},
+		{`$a = $a`, "true"},
+		{`$b = /t.o/`, "true"},
+		{`$b = /T.O/`, "false"},
+		{`$b = /(?i)T.O/`, "true"},
+		{`$b = /^wo/`, "false"},
+		{`$b = /wo$/`, "true"},
+		{`$b = /wo\$/`, "true"},
+		{`$b = /$re/`, "true"},
+		{`$b != /x/`, "true"},
+		{`$b = //`, "true"},
+		{`$slash = /p/q/`, "true"},
+		{`$slash = \/p/q`, "true"},
+		{`$slash = /^\/p\/q$/`, "true"},
+		{`$b = /(/`, "error"},
+		{`$b = /$bad/`, "error"},
+		{`$b = /(?=x)/`, "error"},
+		{`$b = /` + strings.Repeat("(a{100}){100}", 10) + `/`, "error"},
+		{`${a`, "error"},
+		{`$a = ${}`, "error"},
+		// Apache's, where nginx has none
+		{`$a == 1`, "true"},
+		{` $a = 1`, "true"},
+		{`$b = /t.o/ `, "true"},
+		{`$a = 1 && $b = two`, "true"},
+		{`$a = 1 && $b = one`, "false"},
+		{`$a = 2 || $b = two`, "true"},
+		{`$b = /x/ || $b = /t/`, "true"},
+		{`$b = /t/ && $b = /x/`, "false"},
+		{`t || t && $nope`, "false"}, // one precedence
+		{`t || (t && $nope)`, "true"},
+		{`!$none`, "true"},
+		{`!$a`, "false"},
+		{`!!$a`, "true"},
+		{`!($a = 2)`, "true"},
+		{`!$a = y`, "error"},
+		{`($a)`, "true"},
+		{`(($a) && $b)`, "true"},
+		{`$a < 2`, "true"},
+		{`$a <= 1`, "true"},
+		{`$a > 1`, "false"},
+		{`$a >= 1`, "true"},
+		{`10 < 9`, "true"}, // by bytes
+		{`$sp == x   y`, "true"},
+		{`$sp == 'x y'`, "true"},
+		{`'' == $empty`, "true"},
+		{`\$a == '\$a'`, "true"},
+		{`a\=b == 'a=b'`, "true"},
+		{`$b == /t\/o/`, "false"},
+		{`$slash == /^\/p/`, "true"},
+		{`$a == 'x`, "error"},
+		{`$b == /x`, "error"},
+		{`$b = /x`, "error"},
+		{`$b == /(/`, "error"},
+		{`($a`, "error"},
+		{`$a)`, "error"},
+		{`$a &&`, "error"},
+		{`&& $a`, "error"},
+		{`$a == == 1`, "error"},
+		{`-A /private`, "error"},
+		{` ` + strings.Repeat("(", 1000) + `a` + strings.Repeat(")", 1000), "error"},
+		{strings.Repeat("!", 1000) + `a`, "error"},
+	} {
+		src := `<!--#if expr="` + strings.ReplaceAll(tt.expr, `"`, "\x01") + `" -->true<!--#else -->false<!--#endif -->`
+		src = strings.Replace(src, `expr="`, "expr=`", 1)
+		src = strings.Replace(src, `" -->true`, "` -->true", 1)
+		src = strings.ReplaceAll(src, "\x01", `"`)
+		r := Compile("page", []byte(src), Options{ErrorMessage: "error"}).Start(t.Context(), &Env{Variables: v})
+		if got := string(r.AppendTo(nil)); got != tt.want {
+			t.Errorf("%s: %s, wanted %s", tt.expr, got, tt.want)
+		}
+		r.Close()
+	}
+}
+
+// A pattern made of variables is compiled once, and only so many are remembered.
+func TestDynamicPatterns(t *testing.T) {
+	tm := Compile("page", []byte(`<!--#if expr="x = /$p/" --><!--#endif -->`), Options{})
+	for range 2 {
+		for i := range 2*keptDynamic + 1 {
+			r := tm.Start(t.Context(), &Env{Variables: vars{"p": strings.Repeat("a", i)}})
+			r.Close()
+			if n := len(tm.patterns.dynamic); n > keptDynamic || n == 0 {
+				t.Fatalf("%d patterns are remembered", n)
+			}
+		}
+	}
+}

@@ -1,0 +1,289 @@
+package ssi
+
+import "bytes"
+
+// maxParens bounds parentheses in parentheses, and exclamation marks in a row.
+const maxParens = 100
+
+// legacyParser reads the grammar that Apache had before 2.4:
+//
+//	expr = term { ("&&" | "||") term }       one precedence, from left to right
+//	term = "!" not | "(" expr ")" | str [ ("=" | "==" | "!=") (str | regex) | ("<" | "<=" | ">" | ">=") str ]
+//	not  = "!" not | "(" expr ")" | str
+//	str  = words, joined by one blank; 'quoted', or up to white space, a parenthesis or an operator
+//
+// Captures follow nginx, and what Apache takes silently for true or empty (an unclosed quote or regular expression,
+// one that does not compile) is an error. -A, which would have to ask for a URL, is one too.
+type legacyParser struct {
+	s     []byte
+	p     int
+	off   int // of s in the document
+	depth int
+	t     *Template
+}
+
+// junction joins terms from left to right; ors[i] stands before terms[i+1]. All terms are evaluated, as Apache does
+// where a regular expression is among them, so that captures do not depend on what stands before.
+type junction struct {
+	terms []condition
+	ors   []bool
+}
+
+func (j *junction) eval(d *document) (bool, error) {
+	holds, err := j.terms[0].eval(d)
+	for i, or := range j.ors {
+		if err != nil {
+			return false, err
+		}
+		var next bool
+		next, err = j.terms[i+1].eval(d)
+		if or {
+			holds = holds || next
+		} else {
+			holds = holds && next
+		}
+	}
+	return holds, err
+}
+
+type negation struct{ of condition }
+
+func (n *negation) eval(d *document) (bool, error) {
+	holds, err := n.of.eval(d)
+	return !holds, err
+}
+
+// ordering compares byte by byte: less says which order holds, equal whether equality does too.
+type ordering struct {
+	left, right phrase
+	less, equal bool
+}
+
+func (o *ordering) eval(d *document) (bool, error) {
+	left, err := d.expand(&o.left)
+	if err != nil {
+		return false, err
+	}
+	right, err := d.expand(&o.right)
+	c := bytes.Compare(left, right)
+	return c == 0 && o.equal || c < 0 && o.less || c > 0 && !o.less, err
+}
+
+func parseLegacy(raw []byte, off int, t *Template) (condition, *fault) {
+	l := legacyParser{s: raw, off: off, t: t}
+	c, bad := l.expr()
+	if bad == nil && l.p < len(l.s) {
+		bad = l.wrong("what is after the expression cannot be read")
+	}
+	if bad != nil {
+		return nil, bad
+	}
+	return c, nil
+}
+
+func (l *legacyParser) wrong(message string) *fault {
+	return expression(l.off+l.p, message, "write $name, $name = text, $name != text or $name = /regex/, joined by && or ||")
+}
+
+// takes reads an operator, if it comes next.
+func (l *legacyParser) takes(op string) bool {
+	for l.p < len(l.s) && isSpace(l.s[l.p]) {
+		l.p++
+	}
+	if !bytes.HasPrefix(l.s[l.p:], []byte(op)) {
+		return false
+	}
+	l.p += len(op)
+	return true
+}
+
+func (l *legacyParser) expr() (condition, *fault) {
+	first, bad := l.term()
+	j := &junction{terms: []condition{first}}
+	for bad == nil {
+		or := l.takes("||")
+		if !or && !l.takes("&&") {
+			break
+		}
+		var next condition
+		next, bad = l.term()
+		j.terms, j.ors = append(j.terms, next), append(j.ors, or)
+	}
+	if bad != nil {
+		return nil, bad
+	}
+	if len(j.ors) == 0 {
+		return first, nil
+	}
+	return j, nil
+}
+
+func (l *legacyParser) term() (condition, *fault) {
+	switch {
+	case l.takes("!"):
+		return l.not()
+	case l.takes("("):
+		return l.parens()
+	}
+	left, bad := l.str()
+	if bad != nil {
+		return nil, bad
+	}
+	switch {
+	case l.takes("!="):
+		return l.equality(left, true)
+	case l.takes("=="), l.takes("="):
+		return l.equality(left, false)
+	case l.takes("<="):
+		return l.order(left, true, true)
+	case l.takes("<"):
+		return l.order(left, true, false)
+	case l.takes(">="):
+		return l.order(left, false, true)
+	case l.takes(">"):
+		return l.order(left, false, false)
+	}
+	return &truth{left}, nil
+}
+
+// not reads what an exclamation mark stands before: one string, no comparison.
+func (l *legacyParser) not() (condition, *fault) {
+	if l.depth++; l.depth > maxParens {
+		return nil, l.wrong("expression is nested too deep")
+	}
+	defer func() { l.depth-- }()
+	var of condition
+	var bad *fault
+	switch {
+	case l.takes("!"):
+		of, bad = l.not()
+	case l.takes("("):
+		of, bad = l.parens()
+	default:
+		var s phrase
+		s, bad = l.str()
+		of = &truth{s}
+	}
+	if bad != nil {
+		return nil, bad
+	}
+	return &negation{of}, nil
+}
+
+// parens reads on behind an opening parenthesis.
+func (l *legacyParser) parens() (condition, *fault) {
+	if l.depth++; l.depth > maxParens {
+		return nil, l.wrong("expression is nested too deep")
+	}
+	defer func() { l.depth-- }()
+	c, bad := l.expr()
+	if bad == nil && !l.takes(")") {
+		bad = l.wrong("parenthesis is not closed")
+	}
+	return c, bad
+}
+
+func (l *legacyParser) equality(left phrase, not bool) (condition, *fault) {
+	if l.takes("/") {
+		return l.regex(left, not)
+	}
+	right, bad := l.str()
+	if bad != nil {
+		return nil, bad
+	}
+	return &comparison{left: left, right: right, not: not}, nil
+}
+
+// regex reads on behind a slash, up to the next one without a backslash before it.
+func (l *legacyParser) regex(left phrase, not bool) (condition, *fault) {
+	from := l.p
+	for l.p < len(l.s) && l.s[l.p] != '/' {
+		if l.s[l.p] == '\\' {
+			l.p++
+		}
+		l.p++
+	}
+	if l.p >= len(l.s) {
+		l.p = from
+		return nil, l.wrong("regular expression is not closed")
+	}
+	source := l.s[from:l.p]
+	l.p++
+	pattern, bad := parsePhrase(source, l.off+from)
+	if bad != nil {
+		return nil, bad
+	}
+	return newMatch(match{left: left, pattern: pattern, not: not, t: l.t}, l.off+from)
+}
+
+func (l *legacyParser) order(left phrase, less, equal bool) (condition, *fault) {
+	right, bad := l.str()
+	if bad != nil {
+		return nil, bad
+	}
+	return &ordering{left: left, right: right, less: less, equal: equal}, nil
+}
+
+// str reads one or more words, which are joined by a blank each.
+func (l *legacyParser) str() (phrase, *fault) {
+	var text []byte
+	l.takes("") // white space
+	from := l.p
+	for words := 0; ; words++ {
+		if l.takes(""); l.p == len(l.s) || l.special() {
+			if words == 0 {
+				return phrase{}, l.wrong("a string is missing")
+			}
+			return parsePhrase(text, l.off+from)
+		}
+		if words > 0 {
+			text = append(text, ' ')
+		}
+		word, bad := l.word()
+		if bad != nil {
+			return phrase{}, bad
+		}
+		if words == 0 && string(word) == "-A" {
+			return phrase{}, l.wrong("-A is not supported")
+		}
+		text = append(text, word...)
+	}
+}
+
+// special says whether an operator or parenthesis comes next.
+func (l *legacyParser) special() bool {
+	rest := l.s[l.p:]
+	return bytes.IndexByte([]byte("()=!<>"), rest[0]) >= 0 ||
+		bytes.HasPrefix(rest, []byte("&&")) || bytes.HasPrefix(rest, []byte("||"))
+}
+
+// word reads a word; a backslash makes the next byte an ordinary one.
+func (l *legacyParser) word() (word []byte, bad *fault) {
+	quote := l.s[l.p] == '\''
+	if quote {
+		l.p++
+	}
+	for l.p < len(l.s) {
+		switch c := l.s[l.p]; {
+		case quote && c == '\'':
+			l.p++
+			return word, nil
+		case c == '\\' && l.p+1 < len(l.s):
+			// The escapes of parsePhrase, which comes later, are left to it.
+			if next := l.s[l.p+1]; next == '$' || next == '\\' {
+				word = append(word, c)
+			}
+			word = append(word, l.s[l.p+1])
+			l.p += 2
+		case !quote && (isSpace(c) || l.special()):
+			return word, nil
+		default:
+			word = append(word, c)
+			l.p++
+		}
+	}
+	if quote {
+		return nil, l.wrong("quote is not closed")
+	}
+	return word, nil
+}

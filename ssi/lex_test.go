@@ -1,0 +1,127 @@
+package ssi
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// lexed tells the items of src: command[from,to]name=value..., "!" for a broken one.
+func lexed(src string, o Options) string {
+	var fs faults
+	l := lexer{src: []byte(src), o: o.withDefaults(), faults: &fs}
+	l.run()
+	var out []string
+	for _, it := range l.items {
+		s := fmt.Sprintf("%s[%d,%d]", it.word, it.at, it.end)
+		if it.broken {
+			s += "!"
+		}
+		for _, p := range l.params[it.lo:it.hi] {
+			s += fmt.Sprintf(" %s=%s@%d", p.name, p.value, p.valueAt)
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, "; ")
+}
+
+func TestLex(t *testing.T) {
+	for _, tt := range []struct{ src, want string }{
+		{``, ``},
+		{`text <!-- x --> <`, ``},
+		{`<!--#else-->`, `else[0,12]`},
+		{`ab<!--#else -->`, `else[2,15]`},
+		{"<!--# \t\r\nelse\n-->", `else[0,17]`},
+		{`<!--#ELSE-->`, `ELSE[0,12]`},
+		{`<!--#echo var="x"-->`, `echo[0,20] var=x@15`},
+		{`<!--#echo var = x -->`, `echo[0,21] var=x@16`},
+		{`<!--#echo var=x-->`, `echo[0,18] var=x@14`},
+		{`<!--#echo var="" -->`, `echo[0,20] var=@15`},
+		{`<!--#echo var="a\"b" x='c"d' -->`, `echo[0,32] var=a\"b@15 x=c"d@24`},
+		{`<!--#echo var="a\\" -->`, `echo[0,23] var=a\\@15`},
+		{`<!--#echo var=a"b -->`, `echo[0,21] var=a"b@14`},
+		{`<!--#echo var="<!--#else -->" -->`, `echo[0,33] var=<!--#else -->@15`},
+		{"<!--#echo var=\"a\x00\xff\nb\" -->", "echo[0,25] var=a\x00\xff\nb@15"},
+		{`<!--#echo var -->x-->`, `echo[0,17]!`},
+		{`<!--#echo var="x"y -->`, `echo[0,22]!`},
+		{`<!--#echo var="x" - -->`, `echo[0,23]!`},
+		{`<!--#echo va-r="x" -->`, `echo[0,22]!`},
+		{`<!--#echo`, ``},
+		{`<!--#echo var="x`, ``},
+		{`<!--#echo var="x" --`, ``},
+		{`<!--#echo var="x --><!--#else -->`, `else[20,33]`},
+		{`<!--#foo --><!--#else -->`, `else[12,25]`},
+		{`<!--#<!--#else -->`, `else[5,18]`},
+		{`<!--#--><!--#else -->`, `[0,8]!; else[8,21]`},
+		{`<!--#` + strings.Repeat("x", 100) + ` -->`, ``},
+	} {
+		if got := lexed(tt.src, Options{}); got != tt.want {
+			t.Errorf("%q\n got %q\nwant %q", tt.src, got, tt.want)
+		}
+	}
+}
+
+func TestLexLimits(t *testing.T) {
+	o := Options{MaxDirective: 40, MaxValue: 10, MaxParams: 2}
+	for _, tt := range []struct{ src, want string }{
+		{`<!--#echo var="0123456789" -->`, `echo[0,30] var=0123456789@15`},
+		{`<!--#echo var="0123456789a" -->`, `echo[0,31]!`},
+		{`<!--#echo a=b c=d -->`, `echo[0,21] a=b@12 c=d@16`},
+		{`<!--#echo a=b c=d e=f -->`, `echo[0,25]!`},
+		{`<!--#echo` + strings.Repeat(" ", 40) + `--><!--#else -->`, `echo[0,52]!; else[52,65]`},
+		{`<!--#echo a="` + strings.Repeat("x", 40) + `"-->`, `echo[0,57]!`},
+		{`<!--#comment ` + strings.Repeat("x ", 40) + `-->`, `comment[0,96]!`},
+	} {
+		if got := lexed(tt.src, o); got != tt.want {
+			t.Errorf("%q\n got %q\nwant %q", tt.src, got, tt.want)
+		}
+	}
+}
+
+// What looks hostile takes no more than its share of time and memory. There is no clock here: what is not linear
+// does not end within the test's time.
+func TestHostileDocuments(t *testing.T) {
+	for name, src := range map[string]string{
+		"openings":        strings.Repeat("<!--#", 2<<20),
+		"openings, end":   strings.Repeat("<!--#", 2<<20) + "-->",
+		"echoes unclosed": strings.Repeat("<!--#echo ", 1<<20),
+		"quotes unclosed": strings.Repeat(`<!--#echo var='`, 600001),
+		"quotes, end":     strings.Repeat(`<!--#echo var='`, 600001) + "-->",
+		"kinds of quotes": strings.Repeat("<!--#echo a=\" b='<!--#echo a=` ", 300000) + "-->",
+		"comments":        strings.Repeat("<!--#comment ", 800000) + "-->",
+		"remarks":         strings.Repeat("<!-- #", 1<<20),
+		"blanks":          "<!--#" + strings.Repeat(" ", 10<<20) + "-->",
+		"directives":      strings.Repeat(`<!--#echo var="x" -->`, 100000),
+		"bad directives":  strings.Repeat(`<!--#echo -->`, 100000),
+		"ifs":             strings.Repeat(`<!--#if expr="a" -->`, 100000),
+		"elses":           `<!--#if expr="a" -->` + strings.Repeat(`<!--#else -->`, 100000),
+		"elifs":           `<!--#if expr="$b" -->` + strings.Repeat(`<!--#elif expr="$a" -->`, 100000) + `<!--#endif -->`,
+		"blocks":          strings.Repeat(`<!--#block name="a" -->`, 100000),
+		"closed blocks":   strings.Repeat(`<!--#block name="a" -->x<!--#endblock -->`, 100000),
+		"sets":            sets(100000),
+		"expression":      `<!--#if expr="` + strings.Repeat("$a", 500000) + `" -->x<!--#endif -->`,
+		"legacy":          `<!--#if expr=" ` + strings.Repeat("(", 500000) + `" -->x<!--#endif -->`,
+		"patterns":        strings.Repeat(`<!--#if expr="a = /(((a{9}){9}){9}){9}/" -->x<!--#endif -->`, 20000),
+		"classes":         strings.Repeat(`<!--#if expr="a = /`+strings.Repeat(`\pL`, 1000)+`/" -->x<!--#endif -->`, 2000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := Options{MaxDirective: 20 << 20, MaxValue: 2 << 20}
+			tm := Compile("page", []byte(src), o)
+			if len(tm.Problems()) > maxProblems+1 {
+				t.Errorf("%d problems", len(tm.Problems()))
+			}
+			r := start(src, &Env{})
+			r.Close()
+		})
+	}
+}
+
+// sets doubles a variable, and sets many.
+func sets(n int) string {
+	var b strings.Builder
+	b.WriteString(`<!--#set var="a" value="xxxxxxxx" -->`)
+	for i := range n {
+		fmt.Fprintf(&b, `<!--#set var="a" value="$a$a" --><!--#set var="v%d" value="$a." -->`, i)
+	}
+	return b.String()
+}
