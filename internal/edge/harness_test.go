@@ -1,0 +1,468 @@
+package edge
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ssiedge/ssiedge/internal/realtest"
+	"github.com/ssiedge/ssiedge/origin"
+	"github.com/ssiedge/ssiedge/pagecache"
+)
+
+func TestMain(m *testing.M) { realtest.Main(m) }
+
+// patience bounds what has to come anyway: a test that waits so long has failed.
+const patience = 20 * time.Second
+
+// testHost is the Host of requests that name none.
+const testHost = "www.example.com"
+
+// testEdge is an Edge behind a real Server on a free port.
+type testEdge struct {
+	*Edge
+	t       testing.TB
+	options Options
+	server  *Server
+	addr    string
+	log     *logBuffer
+	panics  uint64 // that the test provokes
+}
+
+// newEdge starts an edge with one site for every host, the defaults of the
+// configuration in place. Each change may set anything. At the end of the test
+// the server shuts down, and there must be neither a panic nor an open
+// connection that the test does not know of.
+func newEdge(t testing.TB, changes ...func(*Options)) *testEdge {
+	t.Helper()
+	e := &testEdge{t: t, log: new(logBuffer)}
+	e.options = testOptions(changes...)
+	e.options.Log = slog.New(slog.NewTextHandler(e.log, nil))
+	var err error
+	if e.Edge, err = New(e.options); err != nil {
+		t.Fatal(err)
+	}
+	e.server = NewServer(e.Edge)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.addr = l.Addr().String()
+	e.serve(l)
+	t.Cleanup(e.stop)
+	return e
+}
+
+// serve serves one more listener.
+func (e *testEdge) serve(l net.Listener) {
+	ended := make(chan error, 1)
+	go func() { ended <- e.server.Serve(l) }()
+	e.t.Cleanup(func() {
+		l.Close()
+		if err := <-ended; err != nil && !errors.Is(err, net.ErrClosed) {
+			e.t.Errorf("Serve: %v", err)
+		}
+	})
+}
+
+func (e *testEdge) stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	// A connection that a test leaves without a byte counts as idle after 5 s
+	// only; closing all is what follows then.
+	e.server.closeAll()
+	if err := e.server.Shutdown(ctx); err != nil {
+		e.t.Errorf("Shutdown: %v", err)
+	}
+	e.Close()
+	realtest.Eventually(e.t, "all connections are closed", func() bool { return e.open() == 0 })
+	if n := e.metrics.panics.Load(); n != e.panics {
+		e.t.Errorf("%d panics, want %d", n, e.panics)
+	}
+	if e.t.Failed() {
+		e.t.Logf("the edge's log:\n%s", e.log)
+	}
+}
+
+// open is the number of open connections of visitors.
+func (e *testEdge) open() int64 { return e.metrics.connections.Load() }
+
+func testOptions(changes ...func(*Options)) Options {
+	o := Options{
+		Memory: 32 << 20,
+		Limits: Limits{
+			Header: DefaultHeaderLimit, Body: DefaultBodyLimit, Connections: 500, MaxKeep: DefaultMaxKeep,
+			HeaderTimeout: DefaultHeaderTimeout, IdleTimeout: DefaultIdleTimeout, WriteTimeout: DefaultWriteTimeout,
+		},
+		Sites: []Site{testSite()},
+	}
+	for _, change := range changes {
+		change(&o)
+	}
+	return o
+}
+
+func testSite() Site {
+	return Site{
+		Where: "test.toml:1",
+		Query: QueryFilter{Mode: QueryDrop, Names: []string{"utm_*", "gclid"}},
+		SSI: SSI{
+			Enabled: true, Types: []string{"text/html"}, ErrorMessage: "[error]", ETag: true, Timezone: time.UTC,
+			Timeout: DefaultSSITimeout, FlushAfter: DefaultFlushAfter,
+			MaxDepth: DefaultMaxDepth, MaxIncludes: DefaultMaxIncludes,
+			MaxFragment: DefaultMaxFragment, MaxPage: DefaultMaxPage,
+		},
+	}
+}
+
+// withSite changes the first site.
+func withSite(change func(*Site)) func(*Options) {
+	return func(o *Options) { change(&o.Sites[0]) }
+}
+
+// withRule adds a rule to the first site.
+func withRule(r Rule) func(*Options) {
+	return withSite(func(s *Site) {
+		r.Where = fmt.Sprintf("test.toml:%d", len(s.Rules)+100)
+		s.Rules = append(s.Rules, r)
+	})
+}
+
+// withFiles publishes files: path below the root to contents.
+func withFiles(t testing.TB, files map[string]string) func(*Options) {
+	return withRoot(writeFiles(t, files))
+}
+
+func withRoot(root string) func(*Options) {
+	return withSite(func(s *Site) { s.Files = &pagecache.FilesOptions{Root: root} })
+}
+
+// withOrigin sets the app behind the first site: the URL of a server, or an
+// address as origin.Options has them.
+func withOrigin(address string) func(*Options) {
+	return withSite(func(s *Site) {
+		s.Origin = &origin.Options{Name: "app", Servers: []string{address}, Timeout: patience, Idle: patience}
+	})
+}
+
+// withApp starts an app and puts it behind the first site.
+func withApp(t testing.TB, app http.HandlerFunc) func(*Options) {
+	return withOrigin(newApp(t, app))
+}
+
+// newApp starts a real HTTP server and gives its URL. Requests that still run
+// at the end of the test are cut off.
+func newApp(t testing.TB, app http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewUnstartedServer(app)
+	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	s.Start()
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return s.URL
+}
+
+// pages is an app that answers each path with one HTML body, and 404 else.
+func pages(bodies map[string]string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, ok := bodies[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		io.WriteString(w, body)
+	}
+}
+
+// writeFiles makes a root of files that were last written an hour ago.
+func writeFiles(t testing.TB, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range files {
+		writeFile(t, root, name, text)
+	}
+	return root
+}
+
+// written is the time of the last write of files in a test.
+var written = time.Now().Add(-time.Hour).Truncate(time.Second)
+
+func writeFile(t testing.TB, root, name, text string) {
+	t.Helper()
+	path := filepath.Join(root, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, written, written); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// answer is what a visitor got.
+type answer struct {
+	*http.Response
+	head string // status line and fields as they came
+	body string
+	err  error // of reading the body: it was cut off
+}
+
+// get sends a GET and reads its answer. fields are lines, "Name: value".
+func (e *testEdge) get(target string, fields ...string) *answer {
+	e.t.Helper()
+	return e.do("GET", target, fields...)
+}
+
+// do sends a request without a body.
+func (e *testEdge) do(method, target string, fields ...string) *answer {
+	e.t.Helper()
+	return e.send(request11(method, target, fields...))
+}
+
+// post sends a request with a body.
+func (e *testEdge) post(method, target, body string, fields ...string) *answer {
+	e.t.Helper()
+	fields = append(fields, fmt.Sprintf("Content-Length: %d", len(body)))
+	return e.send(request11(method, target, fields...) + body)
+}
+
+// request11 is the head of a request that closes the connection. A line that
+// begins with "Host:" stands in for the usual one.
+func request11(method, target string, fields ...string) string {
+	host := "Host: " + testHost
+	var rest []string
+	for _, f := range fields {
+		if strings.HasPrefix(f, "Host:") {
+			host = f
+		} else {
+			rest = append(rest, f)
+		}
+	}
+	lines := append([]string{method + " " + target + " HTTP/1.1", host, "Connection: close"}, rest...)
+	return strings.Join(lines, "\r\n") + "\r\n\r\n"
+}
+
+// send sends bytes and reads one answer, to the end of the connection.
+func (e *testEdge) send(raw string) *answer {
+	e.t.Helper()
+	c := e.dial()
+	defer c.Close()
+	if _, err := io.WriteString(c, raw); err != nil {
+		e.t.Fatalf("send: %v", err)
+	}
+	return readAnswer(e.t, bufio.NewReader(c), raw[:strings.IndexByte(raw, ' ')])
+}
+
+// dial opens a connection on which every wait ends.
+func (e *testEdge) dial() net.Conn { return dialTo(e.t, e.addr) }
+
+func dialTo(t testing.TB, addr string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.SetDeadline(time.Now().Add(patience))
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// readAnswer reads one answer to a request of the method.
+func readAnswer(t testing.TB, r *bufio.Reader, method string) *answer {
+	t.Helper()
+	a := &answer{head: rawHead(t, r)}
+	var err error
+	if a.Response, err = http.ReadResponse(bufio.NewReader(io.MultiReader(strings.NewReader(a.head), r)), &http.Request{Method: method}); err != nil {
+		t.Fatalf("no answer: %v in %q", err, a.head)
+	}
+	body, err := io.ReadAll(a.Response.Body)
+	a.body, a.err = string(body), err
+	return a
+}
+
+// rawHead reads up to and with the empty line.
+func rawHead(t testing.TB, r *bufio.Reader) string {
+	t.Helper()
+	var head strings.Builder
+	for {
+		line, err := r.ReadString('\n')
+		head.WriteString(line)
+		if err != nil {
+			t.Fatalf("head ended early: %v after %q", err, head.String())
+		}
+		if strings.TrimRight(line, "\r\n") == "" {
+			return head.String()
+		}
+	}
+}
+
+// lines are the values of a field, as they came.
+func (a *answer) lines(name string) []string { return a.Header.Values(name) }
+
+// is fails the test unless status and body are those.
+func (a *answer) is(t testing.TB, status int, body string) {
+	t.Helper()
+	if a.StatusCode != status || a.body != body || a.err != nil {
+		t.Errorf("answer is %d %.300q (%v), want %d %.300q", a.StatusCode, a.body, a.err, status, body)
+	}
+}
+
+// has fails the test unless a field has that value in one line; "" means that
+// the field is not there.
+func (a *answer) has(t testing.TB, name, want string) {
+	t.Helper()
+	got := a.Header.Values(name)
+	if want == "" && len(got) > 0 || want != "" && (len(got) != 1 || got[0] != want) {
+		t.Errorf("%s is %q, want %q", name, got, want)
+	}
+}
+
+// recorder is an app that answers bytes with bytes: it keeps the heads as they
+// came over the wire.
+type recorder struct {
+	url     string
+	handler func(head, body string) string // gives the whole answer
+
+	mu    sync.Mutex
+	heads []string
+	conns map[net.Conn]struct{}
+}
+
+// newRecorder starts an app whose every answer handler gives; nil: an empty
+// text/plain.
+func newRecorder(t testing.TB, handler func(head, body string) string) *recorder {
+	t.Helper()
+	if handler == nil {
+		handler = func(string, string) string {
+			return "HTTP/1.1 200 OK\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok"
+		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &recorder{url: "http://" + l.Addr().String(), handler: handler, conns: map[net.Conn]struct{}{}}
+	var wg sync.WaitGroup
+	wg.Go(func() { o.accept(l, &wg) })
+	t.Cleanup(func() {
+		l.Close()
+		o.mu.Lock()
+		for c := range o.conns {
+			c.Close()
+		}
+		o.mu.Unlock()
+		wg.Wait()
+	})
+	return o
+}
+
+func (o *recorder) accept(l net.Listener, wg *sync.WaitGroup) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		o.mu.Lock()
+		o.conns[c] = struct{}{}
+		o.mu.Unlock()
+		wg.Go(func() {
+			defer c.Close()
+			o.serve(c)
+		})
+	}
+}
+
+// serve answers the requests of one connection.
+func (o *recorder) serve(c net.Conn) {
+	r := bufio.NewReader(c)
+	for {
+		var head bytes.Buffer
+		for !bytes.HasSuffix(head.Bytes(), []byte("\r\n\r\n")) {
+			line, err := r.ReadBytes('\n')
+			if err != nil {
+				return
+			}
+			head.Write(line)
+		}
+		q, err := http.ReadRequest(bufio.NewReader(io.MultiReader(bytes.NewReader(head.Bytes()), r)))
+		if err != nil {
+			return
+		}
+		body, err := io.ReadAll(q.Body)
+		if err != nil {
+			return
+		}
+		o.mu.Lock()
+		o.heads = append(o.heads, head.String())
+		o.mu.Unlock()
+		if _, err := io.WriteString(c, o.handler(head.String(), string(body))); err != nil {
+			return
+		}
+	}
+}
+
+// all are the heads so far.
+func (o *recorder) all() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return append([]string(nil), o.heads...)
+}
+
+// last is the head of the last request.
+func (o *recorder) last(t testing.TB) string {
+	t.Helper()
+	all := o.all()
+	if len(all) == 0 {
+		t.Fatal("the origin got no request")
+	}
+	return all[len(all)-1]
+}
+
+// fieldLines are the values of a field in a head, as they came.
+func fieldLines(head, name string) []string {
+	var values []string
+	for line := range strings.SplitSeq(head, "\r\n") {
+		if key, value, ok := strings.Cut(line, ": "); ok && strings.EqualFold(key, name) {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// logBuffer is a log that a test can read while the edge writes it.
+type logBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func ptr[T any](v T) *T { return &v }
