@@ -6,26 +6,42 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
+	"time"
 
 	"github.com/ssiedge/ssiedge/conf"
 	"github.com/ssiedge/ssiedge/internal/demo"
 )
 
+// demoDrain bounds how long the demo's last answers may take once it is told to
+// end: its slowest page is ready well before.
+const demoDrain = 3 * time.Second
+
 // runDemo runs the sample site, the sample app and the edge in this process until
-// ctx ends.
+// ctx ends. Its folder is gone when it returns.
 func runDemo(ctx context.Context, stdout, stderr io.Writer) int {
 	d, err := demo.Start()
 	if err != nil {
 		fmt.Fprintf(stderr, "ssiedge: %v\n", err)
 		return exitFailed
 	}
-	defer d.Close()
+	code := serveDemo(ctx, d, stdout, stderr)
+	if err := d.Close(); err != nil {
+		fmt.Fprintf(stderr, "ssiedge: demo: %v\n", err)
+		return exitFailed
+	}
+	return code
+}
+
+// serveDemo writes the demo's configuration, reads it as serve would read any
+// file, and serves.
+func serveDemo(ctx context.Context, d *demo.Demo, stdout, stderr io.Writer) int {
 	public, admin, err := freeAddresses()
 	if err != nil {
 		fmt.Fprintf(stderr, "ssiedge: demo: %v\n", err)
 		return exitFailed
 	}
-	file, _, err := d.WriteConfig(public, admin)
+	file, err := d.WriteConfig(public, admin)
 	if err != nil {
 		fmt.Fprintf(stderr, "ssiedge: %v\n", err)
 		return exitFailed
@@ -36,9 +52,12 @@ func runDemo(ctx context.Context, stdout, stderr io.Writer) int {
 		printProblems(stderr, err)
 		return exitFailed
 	}
+	quit, stop := context.WithCancel(context.Background())
+	defer stop()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(demoDrain, stop) })()
 	return serve(ctx, cfg, serveOptions{
-		load: load, stdout: stdout, stderr: stderr,
-		ready: func([]net.Addr) { announce(stdout, d, file, "http://"+public, "http://"+admin) },
+		load: load, quit: quit, stdout: stdout, stderr: stderr,
+		ready: func([]net.Addr) { announce(stdout, d, "http://"+public, "http://"+admin) },
 	})
 }
 
@@ -56,11 +75,19 @@ func freeAddresses() (public, admin string, err error) {
 	return addrs[0], addrs[1], nil
 }
 
-func announce(w io.Writer, d *demo.Demo, file, base, admin string) {
-	fmt.Fprintf(w, "The Lantern Coast, a site to try the edge with: %s\n", base)
-	fmt.Fprintf(w, "Its files are in %s, its configuration is %s.\n\nTry:\n", d.Root, file)
-	for _, stop := range d.Tour(base, admin) {
-		fmt.Fprintf(w, "\n# %s\n%s\n", stop.Says, stop.Command)
+// announce says what there is to see. It writes all at once, so that lines of the
+// log do not get between.
+func announce(w io.Writer, d *demo.Demo, base, admin string) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The Lantern Coast, a sample site behind ssiedge, in %s\n\nOpen:\n\n", d.Dir)
+	for _, p := range demo.Places() {
+		fmt.Fprintf(&b, "  %-36s %s\n", base+p.Path, p.Says)
 	}
-	fmt.Fprintln(w, "\nControl-C ends it.")
+	fmt.Fprint(&b, "\nEdit a file in public and reload: the next request sees it. Or try, in another terminal:\n\n")
+	fmt.Fprintf(&b, "  cd %s\n", d.Dir)
+	for _, s := range demo.Tour(base, admin) {
+		fmt.Fprintf(&b, "\n  # %s\n  %s\n  # shows: %s\n", s.Says, s.Command, s.Shows)
+	}
+	fmt.Fprint(&b, "\nThe files are public, ssiedge.toml and access.log. Control-C ends it and removes them.\n")
+	io.WriteString(w, b.String())
 }

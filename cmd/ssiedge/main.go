@@ -80,7 +80,8 @@ func demoCommand(stdout, stderr io.Writer, code *int) *cobra.Command {
 		Short: "Serve a sample site, with a sample app, from this one process",
 		Args:  cobra.NoArgs,
 		Run: func(*cobra.Command, []string) {
-			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			// SIGHUP: the terminal was closed, and the demo's folder has to go.
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 			defer stop()
 			*code = runDemo(ctx, stdout, stderr)
 		},

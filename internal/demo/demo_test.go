@@ -61,16 +61,16 @@ func TestCloseLeavesNothing(t *testing.T) {
 
 func TestWriteConfig(t *testing.T) {
 	d := start(t)
-	file, text, err := d.WriteConfig("127.0.0.1:1234", "127.0.0.1:5678")
+	file, err := d.WriteConfig("127.0.0.1:1234", "127.0.0.1:5678")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if filepath.Dir(file) != d.Dir {
 		t.Errorf("written to %s, want it in %s", file, d.Dir)
 	}
-	onDisk, err := os.ReadFile(file)
-	if err != nil || string(onDisk) != string(text) {
-		t.Errorf("the file is not the text that was given (%v)", err)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, want := range []string{`listen = ["127.0.0.1:1234"]`, `listen = "127.0.0.1:5678"`, `servers = ["` + d.Origin + `"]`} {
 		if !strings.Contains(string(text), want) {

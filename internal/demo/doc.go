@@ -11,7 +11,7 @@
 //
 //	d, err := demo.Start()       // the files, and the app behind them
 //	defer d.Close()              // stops the app and removes the files
-//	file, text, err := d.WriteConfig("127.0.0.1:8080", "127.0.0.1:8081")
+//	file, err := d.WriteConfig("127.0.0.1:8080", "127.0.0.1:8081")
 //
 // Everything here is meant to be read as an example of an app that works well
 // behind the edge:
