@@ -15,7 +15,7 @@ type multipart struct {
 	typ      string      // its Content-Type; "": parts have none
 	boundary string
 
-	head  []byte // left of the delimiter and fields under way; reused
+	head  []byte // left of the delimiter and fields under way
 	at    int64  // where to read in source next
 	left  int64  // bytes of the part under way
 	ended bool   // the last delimiter is in head
