@@ -27,6 +27,6 @@ type Admin struct {
 // Log is [log].
 type Log struct {
 	Level  slog.Level
-	Access string // an absolute or working path, "stdout", "stderr" or "off"
+	Access string // a path that this process can open, "stdout", "stderr" or "off"
 	Format string // "combined" or "json"
 }

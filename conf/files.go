@@ -109,8 +109,7 @@ func (r *reader) published(s section) *pagecache.PublishedOptions {
 	}
 	for _, n := range s.texts("published") {
 		if err := pagecache.ValidateKey(n.text); err != nil {
-			message, cure, _ := strings.Cut(strings.TrimPrefix(err.Error(), "pagecache: "), "; ")
-			r.problem(n, message, cure)
+			r.fault(n, mistakeOf(err, fmt.Sprintf("key %q: ", n.text)))
 		}
 		o.Keys = append(o.Keys, n.text)
 	}

@@ -63,12 +63,7 @@ func checkServer(s string) (string, *mistake) {
 	if err == nil {
 		return a.String(), nil
 	}
-	text := strings.TrimPrefix(err.Error(), fmt.Sprintf("server %q: ", s))
-	message, want, found := strings.Cut(text, ", want ")
-	if found {
-		want = "use " + want
-	}
-	return s, &mistake{message, want}
+	return s, mistakeOf(err, fmt.Sprintf("server %q: ", s))
 }
 
 // originNamed finds what a site or rule asks for by name.

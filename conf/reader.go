@@ -24,6 +24,16 @@ type reader struct {
 // mistake is what is wrong with a value, and its cure.
 type mistake struct{ message, cure string }
 
+// mistakeOf is the error of another package's check: "what is wrong, want this".
+// prefix repeats the value, which the place tells.
+func mistakeOf(err error, prefix string) *mistake {
+	message, want, found := strings.Cut(strings.TrimPrefix(err.Error(), prefix), ", want ")
+	if found {
+		want = "use " + want
+	}
+	return &mistake{message, want}
+}
+
 // problemAt notes a mistake.
 func (r *reader) problemAt(at place, key, message, cure string) {
 	r.problems = append(r.problems, r.newProblem(at, key, message, cure))
@@ -48,9 +58,6 @@ func (r *reader) warn(at place, key, message, cure string) {
 }
 
 func (r *reader) newProblem(at place, key, message, cure string) Problem {
-	if r.file != "" && at == (place{}) {
-		at = place{1, 1} // a default: nothing of it stands in the file
-	}
 	return Problem{File: r.file, Line: at.line, Col: at.col, Key: key, Message: message, Cure: cure}
 }
 

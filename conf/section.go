@@ -9,7 +9,7 @@ import (
 )
 
 // section reads the settings of one table. What the file does not say has its
-// default.
+// default; who reads a setting that has none makes sure that it is there.
 type section struct {
 	r     *reader
 	table *node // nil: not in the file
@@ -71,12 +71,9 @@ func (s section) broken(name string) bool {
 	return n != nil && n.broken
 }
 
-// text is a string; "" where there is none or it is none.
+// text is a string; "" where the value is none.
 func (s section) text(name string) string {
 	n := s.get(name)
-	if n == nil {
-		return ""
-	}
 	if n.kind != textKind {
 		cure := ""
 		if n.kind != tableKind && n.kind != listKind {
@@ -106,12 +103,9 @@ func (s section) word(name string, words ...string) string {
 	return n.text
 }
 
-// flag is a boolean; false where there is none.
+// flag is a boolean; false where the value is none.
 func (s section) flag(name string) bool {
 	n := s.get(name)
-	if n == nil {
-		return false
-	}
 	if n.kind != booleanKind {
 		cure := "write true or false"
 		if n.kind == textKind && (n.text == "true" || n.text == "false") {

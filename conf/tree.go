@@ -197,11 +197,7 @@ func (b *builder) skip(i uint32, chars string) uint32 {
 	for int(i) < len(b.src) {
 		switch c := b.src[i]; {
 		case c == '#':
-			end := bytes.IndexByte(b.src[i:], '\n')
-			if end < 0 {
-				return uint32(len(b.src))
-			}
-			i += uint32(end)
+			i += uint32(max(0, bytes.IndexByte(b.src[i:], '\n')))
 		case strings.IndexByte(chars, c) < 0:
 			return i
 		}

@@ -14,24 +14,22 @@ func (r *reader) judgeNames(table *node, group string) {
 		f := &table.fields[i]
 		at := slices.IndexFunc(known, func(s setting) bool { return s.name == f.name })
 		if at < 0 {
-			r.problemAt(f.at, f.value.key, fmt.Sprintf("unknown setting %q in %s", f.name, groupTitle(group)), cureUnknown(f.name, group))
+			r.problemAt(f.at, f.value.key, fmt.Sprintf("unknown setting %q in %s", f.name, title(group, table.key)), cureUnknown(f.name, group))
 			continue
 		}
 		r.refuseUnbuilt(group, known[at], f)
 	}
 }
 
-// groupTitle names a table as its header in the file does.
-func groupTitle(group string) string {
+// title names a table as its header in the file does.
+func title(group, key string) string {
 	switch group {
 	case "":
 		return "the top table"
-	case namedOrigin:
-		return "an origin"
 	case "site", "site.rule":
-		return "[[" + group + "]]"
+		return "[[" + key + "]]"
 	default:
-		return "[" + group + "]"
+		return "[" + key + "]"
 	}
 }
 
@@ -45,7 +43,7 @@ func cureUnknown(name, group string) string {
 	var elsewhere []string
 	for _, g := range groups {
 		if settingNamed(g.name, name) {
-			elsewhere = append(elsewhere, groupTitle(g.name))
+			elsewhere = append(elsewhere, title(g.name, g.name))
 		}
 	}
 	if len(elsewhere) > 0 {

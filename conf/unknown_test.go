@@ -1,12 +1,16 @@
 package conf
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestNearest(t *testing.T) {
 	names := settingNames("site")
 	for name, want := range map[string]string{
 		"hots": "hosts", "host": "hosts", "HOSTS": "hosts", "rooot": "root", "rules": "rule", "trailingslash": "trailing_slash", "publish_for": "published_for",
 		"x": "", "": "", "banana": "", "timeouts": "", "origins": "origin", "qurey": "query",
+		strings.Repeat("hosts", 20): "",
 	} {
 		if got := nearest(name, names); got != want {
 			t.Errorf("nearest to %q is %q, want %q", name, got, want)
