@@ -168,8 +168,8 @@ func (l *Log) Reopen() error {
 func (l *Log) Dropped() uint64 { return l.dropped.Load() }
 
 // Close writes what is buffered, ends the goroutine and closes the file. The
-// error is that of the last write or of closing. Further calls do nothing and
-// return the same.
+// error is that of the last write, if it failed, or of closing. Further calls
+// do nothing and return the same.
 func (l *Log) Close() error {
 	l.once.Do(func() { close(l.stop) })
 	<-l.ended

@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"log/slog"
@@ -28,7 +29,7 @@ type writer struct {
 	gathered []byte // lines in order, up to writeSize and one line
 	count    int    // of the lines in gathered
 	torn     bool   // the last write ended within a line
-	failing  bool
+	failed   error  // of the last write
 	reported time.Time
 }
 
@@ -51,27 +52,27 @@ func (w *writer) run() {
 	w.batches = make([]batch, len(w.log.shards))
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
+	var late <-chan time.Time // nil, and never ready, where no line waits
 	for {
-		var late <-chan time.Time // nil, and never ready, where no line waits
-		if w.log.held.Load() > 0 {
+		if late == nil && w.log.held.Load() > 0 {
 			timer.Reset(writeAfter)
 			late = timer.C
 		}
 		select {
 		case <-w.log.kick:
-			// The first line wakes only to set the timer.
-			if late == nil && w.log.held.Load() < w.log.full {
-				continue
+			if w.log.held.Load() < w.log.full {
+				continue // the first line: time begins to run
 			}
+			w.flush(false)
 		case <-late:
+			w.flush(false)
 		case answer := <-w.log.reopen:
 			answer <- w.reopen()
-			continue
 		case <-w.log.stop:
 			w.log.closing = w.close()
 			return
 		}
-		w.flush(false)
+		late = nil
 	}
 }
 
@@ -87,7 +88,8 @@ func (w *writer) reopen() error {
 }
 
 func (w *writer) close() error {
-	err := w.flush(true)
+	w.flush(true)
+	err := w.failed
 	if w.file != nil {
 		if e := w.file.Close(); err == nil {
 			err = e
@@ -100,19 +102,18 @@ func (w *writer) close() error {
 }
 
 // flush writes the lines of all shards. last: and lets no more in.
-func (w *writer) flush(last bool) (err error) {
+func (w *writer) flush(last bool) {
 	w.take(last)
 	for b := w.oldest(); b != nil; b = w.oldest() {
 		w.gathered = append(w.gathered, b.cut()...)
 		w.count++
 		if len(w.gathered) >= writeSize {
-			err = w.write()
+			w.write()
 		}
 	}
 	if w.count > 0 {
-		err = w.write()
+		w.write()
 	}
-	return err
 }
 
 // take empties the shards. It holds all their locks at once: a caller's earlier
@@ -151,13 +152,12 @@ func (w *writer) oldest() (found *batch) {
 
 // write writes what is gathered. What cannot be written is lost and counted:
 // the next lines may find room again, and older ones would only be in their way.
-func (w *writer) write() error {
-	lines, count := w.gathered, w.count
-	w.gathered, w.count = w.gathered[:0], 0
-	defer w.log.held.Add(-int64(len(lines)))
+func (w *writer) write() {
+	lines := w.gathered
 	if w.torn {
 		if _, err := w.out.Write([]byte{'\n'}); err != nil {
-			return w.failed(err, count)
+			w.wrote(0, err)
+			return
 		}
 		w.torn = false
 	}
@@ -165,27 +165,22 @@ func (w *writer) write() error {
 	if err == nil && n < len(lines) {
 		err = io.ErrShortWrite
 	}
-	if err != nil {
-		for _, b := range lines[:n] {
-			if b == '\n' {
-				count--
-			}
-		}
-		w.torn = n > 0 && lines[n-1] != '\n'
-		return w.failed(err, count)
-	}
-	w.failing = false
-	return nil
+	w.torn = n > 0 && lines[n-1] != '\n'
+	w.wrote(n, err)
 }
 
-// failed counts lost lines and reports the first failure of a row, but not
-// every one of a disk that is full now and then.
-func (w *writer) failed(err error, lost int) error {
-	w.log.dropped.Add(uint64(lost))
-	if now := time.Now(); !w.failing && (w.reported.IsZero() || now.Sub(w.reported) >= reportGap) {
-		w.reported = now
-		w.report.Error("access log: lines are lost", "error", err)
+// wrote ends a write of what is gathered, of which n bytes went out. The first
+// failure of a row is reported, but not every one of a disk that is full now
+// and then.
+func (w *writer) wrote(n int, err error) {
+	if err != nil {
+		w.log.dropped.Add(uint64(w.count - bytes.Count(w.gathered[:n], []byte{'\n'})))
+		if now := time.Now(); w.failed == nil && (w.reported.IsZero() || now.Sub(w.reported) >= reportGap) {
+			w.reported = now
+			w.report.Error("access log: lines are lost", "error", err)
+		}
 	}
-	w.failing = true
-	return err
+	w.failed = err
+	w.log.held.Add(-int64(len(w.gathered)))
+	w.gathered, w.count = w.gathered[:0], 0
 }
