@@ -1,7 +1,6 @@
 package ssi
 
 import (
-	"errors"
 	"sync/atomic"
 )
 
@@ -147,9 +146,7 @@ func (d *document) doUnless(in *instr) {
 
 // wrong prints the error message in place of a directive that failed at run time.
 func (d *document) wrong(in *instr, kind string, err error) {
-	if !errors.Is(err, errBudget) || d.run.workTold.CompareAndSwap(false, true) {
-		d.report(in.pos, kind, err)
-	}
+	d.report(in.pos, kind, err)
 	d.print(d.errText)
 }
 
@@ -159,6 +156,9 @@ func (d *document) failed(pos position, kind string, err error) {
 	d.report(pos, kind, err)
 }
 
+// maxReports bounds what one run tells about itself.
+const maxReports = 100
+
 // report survives a panic in Report: a document that is not finished would be waited for without end.
 func (d *document) report(pos position, kind string, err error) {
 	defer func() {
@@ -166,7 +166,7 @@ func (d *document) report(pos position, kind string, err error) {
 			d.run.panicked(v)
 		}
 	}()
-	if d.run.env.Report != nil {
+	if d.run.env.Report != nil && d.run.reports.Add(1) <= maxReports {
 		d.run.env.Report(Problem{Name: d.t.name, Line: int(pos.line), Col: int(pos.col), Kind: kind, Message: err.Error()})
 	}
 }

@@ -59,7 +59,8 @@ type Env struct {
 	Deadline    time.Time      // when includes still pending fail; zero: never
 	AtHand      bool           // Fetch is never called: what Lookup lacks stays pending for good (HEAD)
 
-	// Report is told what goes wrong at run time, with the directive's place. It is called from several goroutines; may be nil.
+	// Report is told what goes wrong at run time, with the directive's place; no more than 100 times, and of includes
+	// over the limit once. It is called from several goroutines; may be nil.
 	Report func(Problem)
 	// Panicked is told of a panic in the Includer, in Variables or in the run; its directive counts as failed. May be nil.
 	Panicked func(v any, stack []byte)

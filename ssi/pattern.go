@@ -10,6 +10,7 @@ import (
 const (
 	maxPattern  = 4000    // nodes of one regular expression, repetitions multiplied out
 	maxPatterns = 1 << 20 // nodes of all that a template compiles
+	maxTried    = 1 << 17 // bytes of distinct patterns that it looks at: parsing three of them may give a thousand ranges
 	keptDynamic = 32      // patterns with variables that a template remembers
 )
 
@@ -22,7 +23,8 @@ var (
 // variables are kept in a small cache, which is emptied when it is full.
 type patterns struct {
 	fixed map[string]*regexp.Regexp // while compiling only
-	nodes int
+	nodes int                       // of those that were compiled
+	tried int                       // bytes of those that were looked at
 
 	mu      sync.Mutex
 	dynamic map[string]*regexp.Regexp
@@ -33,14 +35,14 @@ func (p *patterns) compile(source string) (*regexp.Regexp, error) {
 	if re := p.fixed[source]; re != nil {
 		return re, nil
 	}
-	if p.nodes > maxPatterns {
+	if p.tried += len(source); p.tried > maxTried || p.nodes > maxPatterns {
 		return nil, errPatternTotal
 	}
 	re, n, err := compilePattern(source)
-	p.nodes += n
 	if err != nil {
 		return nil, err
 	}
+	p.nodes += n
 	if p.fixed == nil {
 		p.fixed = make(map[string]*regexp.Regexp)
 	}
@@ -69,22 +71,22 @@ func (p *patterns) at(source string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// compilePattern also gives the weight, of a pattern that is refused as well: looking at it was work.
+// compilePattern also gives the weight.
 func compilePattern(source string) (*regexp.Regexp, int, error) {
 	if len(source) > maxPattern {
-		return nil, 1, errPatternSize
+		return nil, 0, errPatternSize
 	}
 	tree, err := syntax.Parse(source, syntax.Perl)
 	if err != nil {
-		return nil, len(source), patternError(err)
+		return nil, 0, patternError(err)
 	}
 	n := weight(tree)
 	if n > maxPattern {
-		return nil, n, errPatternSize
+		return nil, 0, errPatternSize
 	}
 	re, err := regexp.Compile(source)
 	if err != nil {
-		return nil, n, patternError(err)
+		return nil, 0, patternError(err)
 	}
 	return re, n, nil
 }

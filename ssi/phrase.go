@@ -102,6 +102,9 @@ func (d *document) expand(p *phrase) ([]byte, error) {
 		v, _ := d.variable(p.parts[0].name)
 		return v, nil
 	}
+	if err := d.run.spend(0); err != nil {
+		return nil, err
+	}
 	var out []byte
 	for _, pt := range p.parts {
 		v := pt.lit
@@ -109,6 +112,7 @@ func (d *document) expand(p *phrase) ([]byte, error) {
 			v, _ = d.variable(pt.name)
 		}
 		if len(out)+len(v) > maxExpanded {
+			d.run.spend(len(out)) // the copying was done all the same
 			return nil, errExpanded
 		}
 		out = append(out, v...)
@@ -119,6 +123,9 @@ func (d *document) expand(p *phrase) ([]byte, error) {
 // expandURL is expand for a URL. What a variable puts into the path must not climb (two dots, plain or escaped),
 // and nothing that it puts in may end a line or a string.
 func (d *document) expandURL(p *phrase) (string, error) {
+	if err := d.run.spend(0); err != nil {
+		return "", err
+	}
 	var out []byte
 	var spans [][2]int // of out: what came from variables
 	for _, pt := range p.parts {
@@ -131,6 +138,7 @@ func (d *document) expandURL(p *phrase) (string, error) {
 			spans = append(spans, [2]int{len(out), len(out) + len(v)})
 		}
 		if len(out)+len(v) > maxExpanded {
+			d.run.spend(len(out))
 			return "", errExpanded
 		}
 		out = append(out, v...)

@@ -40,9 +40,8 @@ type Run struct {
 	timer  *time.Timer
 	done   chan struct{} // closed when complete
 
-	includes, printed, work     atomic.Int64
-	stopped, tooLarge           atomic.Bool
-	failed, countTold, workTold atomic.Bool
+	includes, printed, work, reports     atomic.Int64
+	stopped, tooLarge, failed, countTold atomic.Bool
 
 	wg sync.WaitGroup // goroutines, and the timer while it is set
 

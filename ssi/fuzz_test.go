@@ -1,0 +1,120 @@
+package ssi
+
+import (
+	"bytes"
+	"context"
+	"testing"
+	"time"
+)
+
+// seeds are documents that touch all of the language.
+var seeds = []string{
+	`text <!--#echo var="a" default="b" encoding="url" --> text`,
+	`<!--#if expr="$a = /(x)/" -->A<!--#elif expr="! $b && (c < d)" -->B<!--#else -->C<!--#endif -->`,
+	`<!--#block name="s" -->S<!--#endblock --><!--#include virtual="/$a?x" stub="s" wait="yes" --><!--#include file="x" set="v" -->`,
+	`<!--#set var="a" value="$a\$${b}" --><!--#config errmsg="E" timefmt="%s" --><!--#comment x -->`,
+	`<!--#foo --><!--#--><!--#echo var='x <!--#exec cmd="x" -->`,
+	`<!--#else --><!--#if expr="a" --><!--#else --><!--#else --><!--#elif expr="b" -->`,
+}
+
+// Compile never panics, and every byte of a document is in a text run or in a directive, never in both.
+func FuzzCompile(f *testing.F) {
+	for _, s := range seeds {
+		f.Add([]byte(s), false)
+	}
+	f.Fuzz(func(t *testing.T, src []byte, unknownIsError bool) {
+		o := Options{UnknownIsError: unknownIsError}
+		tm := Compile("page", src, o)
+		if tm.Static() && bytes.Contains(src, []byte("<!--#endif-->")) {
+			t.Fatal("a directive was not seen")
+		}
+		if tm.Size() <= 0 || !bytes.Equal(tm.Source(), src) {
+			t.Fatal("Size or Source is wrong")
+		}
+		whole(t, tm, o)
+		before := Problem{Line: 1, Col: 1}
+		for _, p := range tm.Problems() {
+			if p.Line < before.Line || p.Line == before.Line && p.Col < before.Col || p.Message == "" || p.Cure == "" {
+				t.Fatalf("%v after %v", p, before)
+			}
+			before = p
+		}
+	})
+}
+
+// whole puts the document together again from text runs and directives.
+func whole(t *testing.T, tm *Template, o Options) {
+	var fs faults
+	l := lexer{src: tm.src, o: o.withDefaults(), faults: &fs}
+	l.run()
+	mark := make([]int, len(tm.src))
+	for _, it := range l.items {
+		for i := it.at; i < it.end; i++ {
+			mark[i]++
+		}
+	}
+	for i := range tm.code {
+		if in := &tm.code[i]; in.op == opText {
+			for j := in.a; j < in.b; j++ {
+				mark[j]++
+			}
+		} else if in.op == opJump || in.op == opUnless || in.op == opBlock {
+			if in.b <= i || in.b > len(tm.code) {
+				t.Fatalf("instruction %d goes to %d of %d", i, in.b, len(tm.code))
+			}
+		}
+	}
+	for i, n := range mark {
+		if n != 1 {
+			t.Fatalf("byte %d is there %d times in %q", i, n, tm.src)
+		}
+	}
+}
+
+// crowd answers each include with the page itself, one in three at once; so runs grow until a limit stops them.
+type crowd struct{ t *Template }
+
+func (c *crowd) answer(inc *Include) Fragment {
+	return Fragment{Template: c.t, Variables: inc.From, Status: 200 + 100*(len(inc.URL)%2)}
+}
+
+func (c *crowd) Lookup(inc *Include) (Fragment, bool) {
+	if len(inc.URL)%3 == 0 {
+		return c.answer(inc), true
+	}
+	return Fragment{}, false
+}
+
+func (c *crowd) Fetch(_ context.Context, inc *Include) Fragment { return c.answer(inc) }
+
+// A run ends, prints the same by both ways, and keeps to its limits.
+func FuzzRun(f *testing.F) {
+	for _, s := range seeds {
+		f.Add([]byte(s), "value")
+	}
+	f.Add([]byte(`<!--#include virtual="/abc" --><!--#include virtual="/ab" -->x<!--#include virtual="/a" wait="yes" -->`), "")
+	f.Fuzz(func(t *testing.T, src []byte, value string) {
+		const maxPage = 2000
+		tm := Compile("page", src, Options{})
+		env := &Env{Includer: &crowd{tm}, Variables: &fixed{[]byte(value)}, MaxDepth: 5, MaxIncludes: 40, MaxPage: maxPage,
+			Panicked: func(v any, stack []byte) { t.Errorf("panic: %v\n%s", v, stack) }}
+		watchdog := time.AfterFunc(20*time.Second, func() { panic("the run does not end") })
+		defer watchdog.Stop()
+		r := tm.Start(context.Background(), env)
+		defer r.Close()
+		var w bytes.Buffer
+		n, err := r.WriteTo(&w)
+		if !r.Wait(time.Minute) {
+			t.Fatal("not complete")
+		}
+		if n > maxPage || int64(w.Len()) != n || err != r.Err() {
+			t.Fatalf("wrote %d, %v; Err is %v", n, err, r.Err())
+		}
+		if err == nil && (!bytes.Equal(w.Bytes(), r.AppendTo(nil)) || r.Len() != w.Len()) {
+			t.Fatalf("WriteTo gave %q, AppendTo %q", w.Bytes(), r.AppendTo(nil))
+		}
+		if got := r.includes.Load(); got > 40 && !r.Failed() {
+			t.Fatalf("%d includes", got)
+		}
+	})
+}
