@@ -26,7 +26,7 @@ type assembly struct {
 }
 
 // assemblePage runs a published page.
-func (r *request) assemblePage(f found, t *ssi.Template, status int) {
+func (r *request) assemblePage(f found, t *ssi.Template) {
 	r.head(f.Page.Head)
 	for _, name := range []string{"Etag", "Accept-Ranges"} {
 		r.ctx.Response.Header.Del(name)
@@ -35,7 +35,7 @@ func (r *request) assemblePage(f found, t *ssi.Template, status int) {
 		r.ctx.Response.Header.Del("Last-Modified")
 	}
 	r.sign()
-	r.assemble(t, f.Page.Name, status)
+	r.assemble(t, f.Page.Name, f.Page.Status)
 }
 
 // assemble runs t and answers with what it prints. The answer's head stands in
@@ -46,10 +46,14 @@ func (r *request) assemble(t *ssi.Template, path string, status int) {
 	r.ctx.SetStatusCode(status)
 	a := r.assembly()
 	a.start(t, &document{assembly: a, path: path, query: a.visitor.query, top: true}, r.ctx.IsHead())
+	defer func() {
+		if !r.streaming { // else the body closes it
+			a.close()
+		}
+	}()
 	complete := a.run.Wait(r.site.options.SSI.FlushAfter)
 	if complete && a.run.Err() != nil {
-		a.close()
-		r.edge.reports.add(report{site: r.site, path: r.url.raw, kind: "page", message: a.run.Err().Error()})
+		r.problem("page", a.run.Err().Error())
 		r.ctx.Response.Reset()
 		r.fail(fasthttp.StatusInternalServerError)
 		return
@@ -60,7 +64,6 @@ func (r *request) assemble(t *ssi.Template, path string, status int) {
 	case complete:
 		r.whole(a)
 	case r.ctx.IsHead():
-		a.close()
 		r.ctx.Response.SkipBody = true
 	default:
 		r.streamBody(&body{request: r, run: a.run, closer: a}, -1)
@@ -112,22 +115,31 @@ func (a *assembly) report(p ssi.Problem) {
 // whole answers with a page that is complete: joined and written once, with
 // its length, or a 304 where the visitor has the same already.
 func (r *request) whole(a *assembly) {
-	defer a.close()
-	h := &r.ctx.Response.Header
 	out := a.run.AppendTo(r.ctx.Response.SwapBody(nil)[:0])
 	r.ctx.Response.SwapBody(out)
-	if !r.site.options.SSI.ETag || r.ctx.Response.StatusCode() != fasthttp.StatusOK {
+	if r.site.options.SSI.ETag && r.ctx.Response.StatusCode() == fasthttp.StatusOK && r.unchanged(out) {
+		r.ctx.SetStatusCode(fasthttp.StatusNotModified)
+		r.ctx.Response.ResetBody()
 		return
 	}
+	if len(out) > largeBody && !r.ctx.IsHead() {
+		r.ctx.Response.SwapBody(nil) // it outlives the response's own buffer
+		r.stream(bytes.NewReader(out), int64(len(out)), a)
+	}
+}
+
+// unchanged gives the answer its entity-tag and says whether the visitor has
+// that already. Of the preconditions only those of a 304 are looked at: a weak
+// tag never fulfils If-Match.
+func (r *request) unchanged(out []byte) bool {
+	h := &r.ctx.Response.Header
 	v := validators{etag: weakTag(out)}
 	h.SetCanonical(fieldETag, []byte(v.etag))
 	if r.site.options.SSI.KeepLastModified {
 		v.modified, _ = parseHTTPDate(h.Peek(fasthttp.HeaderLastModified))
 	}
-	if evaluate(&r.ctx.Request.Header, v) == fasthttp.StatusNotModified {
-		r.ctx.SetStatusCode(fasthttp.StatusNotModified)
-		r.ctx.Response.ResetBody()
-	}
+	asked := &r.ctx.Request.Header
+	return (asked.IsGet() || asked.IsHead()) && evaluate(asked, v) == fasthttp.StatusNotModified
 }
 
 var _ io.Closer = (*assembly)(nil)

@@ -14,12 +14,13 @@ import (
 
 // Edge answers requests. Make it with New.
 type Edge struct {
-	log     *slog.Logger
-	access  *accesslog.Log
-	metrics *metrics
-	reports *reporter
-	state   atomic.Pointer[state]
-	pool    sync.Pool // of *request
+	log      *slog.Logger
+	access   *accesslog.Log
+	metrics  *metrics
+	reports  *reporter
+	visitors connections
+	state    atomic.Pointer[state]
+	pool     sync.Pool // of *request
 
 	reload sync.Mutex // one Reload at a time
 }
@@ -128,6 +129,7 @@ func (e *Edge) Handle(ctx *fasthttp.RequestCtx) {
 	r.begin(e, ctx)
 	defer r.recovered()
 	r.serve()
+	r.writeSoon()
 	if !r.streaming {
 		r.finish(int64(len(ctx.Response.Body())))
 	}

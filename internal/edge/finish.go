@@ -32,12 +32,12 @@ func (r *request) finish(sent int64) {
 func (r *request) logAccess(status int, sent int64, took time.Duration) {
 	h := &r.ctx.Request.Header
 	record := accesslog.Record{
-		Time: r.began, Duration: took,
+		Time: r.began.Add(took), Duration: took,
 		Client: r.client.addr,
 		Method: h.Method(), Target: h.RequestURI(), Protocol: protocol(h), Host: h.Host(),
 		Status: status, Bytes: sent,
 		Referer: h.Referer(), UserAgent: h.UserAgent(),
-		Cache: r.ctx.Response.Header.PeekBytes(fieldCacheStatus),
+		Cache: cacheStatus[r.source],
 	}
 	if r.visitor != nil {
 		record.RequestID = r.visitor.id

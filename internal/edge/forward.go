@@ -143,8 +143,11 @@ func (r *request) interim() func(*fasthttp.ResponseHeader) {
 	}
 	conn := r.ctx.Conn()
 	return func(h *fasthttp.ResponseHeader) {
-		// A visitor who is gone is found out when the answer is written.
-		conn.Write(interimHead(h))
+		if h.StatusCode() == fasthttp.StatusContinue {
+			return // the visitor has had his, before the body was asked for
+		}
+		r.writeSoon()
+		conn.Write(interimHead(h)) // a visitor who is gone is found out when the answer is written
 	}
 }
 

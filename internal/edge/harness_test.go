@@ -83,7 +83,7 @@ func (e *testEdge) stop() {
 	defer cancel()
 	// A connection that a test leaves without a byte counts as idle after 5 s
 	// only; closing all is what follows then.
-	e.server.closeAll()
+	e.visitors.closeAll()
 	if err := e.server.Shutdown(ctx); err != nil {
 		e.t.Errorf("Shutdown: %v", err)
 	}
@@ -98,7 +98,7 @@ func (e *testEdge) stop() {
 }
 
 // open is the number of open connections of visitors.
-func (e *testEdge) open() int64 { return e.metrics.connections.Load() }
+func (e *testEdge) open() int { return e.visitors.count() }
 
 func testOptions(changes ...func(*Options)) Options {
 	o := Options{

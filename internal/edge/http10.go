@@ -3,7 +3,6 @@ package edge
 import (
 	"bufio"
 	"net"
-	"runtime/debug"
 )
 
 // closeDelimited answers an HTTP/1.0 visitor with a body of unknown length:
@@ -14,14 +13,10 @@ func (r *request) closeDelimited(b *body) {
 	h.SetContentLength(-2) // until close: no length and no chunks
 	h.SetConnectionClose()
 	head := append([]byte(nil), h.Header()...)
-	edge := r.edge
-	r.ctx.HijackSetNoResponse(true)
-	r.ctx.Hijack(func(c net.Conn) {
-		defer func() {
-			if v := recover(); v != nil {
-				edge.panicked("answer", v, debug.Stack())
-			}
-		}()
+	answers := &r.edge.visitors.answers
+	answers.Add(1)
+	r.takeOver(func(c net.Conn) {
+		defer answers.Done()
 		defer b.Close()
 		w := bufio.NewWriter(c)
 		w.Write(head)

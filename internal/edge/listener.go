@@ -50,5 +50,5 @@ func shortage(err error) bool {
 }
 
 func (s *Server) full() bool {
-	return s.edge.metrics.connections.Load() >= int64(s.limits.Connections)
+	return s.edge.visitors.count() >= s.limits.Connections
 }

@@ -2,21 +2,35 @@ package edge
 
 import "github.com/valyala/fasthttp"
 
-// allowed is step 4: the methods that no app gets to see, and those that
-// nobody here can answer.
-func (r *request) allowed() bool {
+// methods is Allow where nothing is known of the page.
+const methods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+
+// known is step 4 as far as it needs no URL, since these need not have one:
+// the methods that no app gets to see, and OPTIONS of the server itself.
+func (r *request) known() bool {
 	h := &r.ctx.Request.Header
 	switch {
 	case h.IsConnect() || h.IsTrace():
 		// CONNECT would make a proxy of us; TRACE shows a page's script
 		// the cookies it must not see.
-		r.refuseMethod("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
-	case r.settings.origin == nil && !h.IsGet() && !h.IsHead():
-		r.refuseMethod("GET, HEAD")
+		r.refuseMethod(methods)
+	case h.IsOptions() && string(r.written) == "*":
+		r.ctx.Response.Header.Set("Allow", methods)
+		r.ctx.SetStatusCode(fasthttp.StatusNoContent)
 	default:
 		return true
 	}
 	return false
+}
+
+// allowed is step 4: where there is no app, nobody answers the other methods.
+func (r *request) allowed() bool {
+	h := &r.ctx.Request.Header
+	if r.settings.origin == nil && !h.IsGet() && !h.IsHead() {
+		r.refuseMethod("GET, HEAD")
+		return false
+	}
+	return true
 }
 
 func (r *request) refuseMethod(allow string) {

@@ -20,7 +20,6 @@ type metrics struct {
 	droppedCookies atomic.Uint64 // Set-Cookie lines of fragments
 	assembled      atomic.Uint64
 
-	connections   atomic.Int64
 	refused       atomic.Uint64 // connections over the limit
 	reloads       atomic.Uint64
 	reloadsFailed atomic.Uint64
@@ -127,7 +126,7 @@ func (e *Edge) Collect(ch chan<- prometheus.Metric) {
 	if e.access != nil {
 		count(descLogDropped, e.access.Dropped())
 	}
-	gauge(descConnections, m.connections.Load())
+	gauge(descConnections, int64(e.visitors.count()))
 	e.collectTiers(count, gauge)
 	e.collectOrigins(count)
 }

@@ -61,13 +61,13 @@ func (o *outgoing) appendOwn(b []byte) []byte {
 	b = appendField(b, "X-Forwarded-Host", v.host)
 	b = appendField(b, "X-Request-Id", v.id)
 	b = appendField(b, "Traceparent", v.trace)
-	via := []byte(v.proto[len("HTTP/"):] + " ssiedge")
+	var via []byte
 	for i := range v.fields {
 		if f := &v.fields[i]; equalFold(f.name, "Via") {
-			via = append(append(append([]byte(nil), f.value...), ", "...), via...)
+			via = append(append(via, f.value...), ", "...)
 		}
 	}
-	return appendField(b, "Via", via)
+	return appendField(b, "Via", append(append(via, v.proto[len("HTTP/"):]...), " ssiedge"...))
 }
 
 // forwardedFor is the chain of a trusted proxy, if one spoke, and our peer.

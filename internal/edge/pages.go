@@ -27,6 +27,11 @@ func (r *request) fail(status int) {
 			return
 		}
 	}
+	r.failPlainly(status)
+}
+
+// failPlainly answers with an error page of ours.
+func (r *request) failPlainly(status int) {
 	r.ctx.SetContentType("text/html; charset=utf-8")
 	r.sendError(status, ownPage(status))
 }

@@ -13,7 +13,7 @@ import (
 func (r *request) redirected(slash TrailingSlash) bool {
 	h := &r.ctx.Request.Header
 	if r.settings.redirect != "" {
-		r.moved(bytes.Replace([]byte(r.settings.redirect), []byte("{uri}"), r.uri(), 1))
+		r.moved(bytes.ReplaceAll([]byte(r.settings.redirect), []byte("{uri}"), r.uri()))
 		return true
 	}
 	if slash != RedirectSlash || !r.url.slash && !r.url.tidied || !h.IsGet() && !h.IsHead() {
@@ -36,4 +36,6 @@ func (r *request) uri() []byte {
 func (r *request) moved(location []byte) {
 	r.ctx.SetStatusCode(fasthttp.StatusPermanentRedirect)
 	r.ctx.Response.Header.SetBytesV(fasthttp.HeaderLocation, location)
+	r.expire()
+	r.edit()
 }

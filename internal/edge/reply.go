@@ -97,7 +97,9 @@ func decoded(h *fasthttp.ResponseHeader, body []byte, limit int64) ([]byte, erro
 		if plain, err = coded.BodyUncompressedWithLimit(int(limit)); err != nil {
 			return nil, fmt.Errorf("content coding %q: %w", coding, err)
 		}
-		h.Del("Etag") // it named the coded bytes
+		for _, name := range []string{"Etag", "Accept-Ranges", "Content-Md5", "Digest", "Content-Digest", "Repr-Digest"} {
+			h.Del(name) // it was about the coded bytes
+		}
 	}
 	h.Del(fasthttp.HeaderContentEncoding)
 	return plain, nil
@@ -156,11 +158,16 @@ func (r *request) respondWhole(p *reply, body []byte) {
 		r.reportProblems(t)
 		if !t.Static() {
 			r.unvalidated()
+			r.redate()
 			r.assemble(t, string(r.url.path), p.status())
 			return
 		}
 	}
 	r.finalize()
+	if len(plain) > largeBody {
+		r.stream(bytes.NewReader(plain), int64(len(plain)), nil)
+		return
+	}
 	r.ctx.Response.SetBodyRaw(plain)
 }
 
@@ -182,7 +189,8 @@ func (r *request) pass(p *reply, body io.Reader) {
 }
 
 // replyHead makes the reply's head the answer's. Its Date stays: CopyTo takes
-// along the mark that origin set for that.
+// along the mark that origin set for that. Answers without the mark get the
+// clock's.
 func (r *request) replyHead(p *reply) {
 	h := &r.ctx.Response.Header
 	p.header().CopyTo(h)
@@ -207,6 +215,13 @@ func (r *request) unvalidated() {
 	if !r.site.options.SSI.KeepLastModified {
 		h.Del("Last-Modified")
 	}
+}
+
+// redate makes the clock's Date that of the answer. An assembled answer is made
+// now, and its lifetime is what remains of that of its parts: it would be over
+// too early, counted from when one of them was made.
+func (r *request) redate() {
+	r.head(append([]byte(nil), r.ctx.Response.Header.Header()...)) // Reset forgets the mark
 }
 
 // stripPrivate takes off the fields that speak to the edge alone.

@@ -31,10 +31,10 @@ const largeBody = 256 << 10
 
 // respondPage is the end of a hit: the page, assembled where it has
 // directives, in the coding and the part that the visitor asks for.
-func (r *request) respondPage(f found, status int) {
+func (r *request) respondPage(f found) {
 	r.source = f.source
 	if t := r.template(f.Page); t != nil {
-		r.assemblePage(f, t, status)
+		r.assemblePage(f, t)
 		return
 	}
 	vary := false
@@ -45,22 +45,15 @@ func (r *request) respondPage(f found, status int) {
 	if vary {
 		r.addVary(acceptEncoding)
 	}
-	if status != fasthttp.StatusOK {
-		r.ctx.SetStatusCode(status)
-		r.dress()
-		r.body(f)
-		return
-	}
-	h := &r.ctx.Request.Header
 	v := validators{etag: f.Page.ETag, modified: f.Page.Modified}
-	if s := evaluate(h, v); s != 0 {
+	if s := evaluate(&r.ctx.Request.Header, v); s != 0 {
 		r.unmodified(f, s)
 		return
 	}
-	r.dress()
-	if spec := h.Peek(fasthttp.HeaderRange); len(spec) > 0 && h.IsGet() && ifRange(h, v) && r.part(f, spec) {
+	if r.part(f, v) {
 		return
 	}
+	r.dress()
 	r.body(f)
 }
 
@@ -92,7 +85,7 @@ func (r *request) headReader(size int) *bufio.Reader {
 }
 
 // dress adds what the edge says of an answer of its pages: where it came from,
-// and the rule's expires and response_headers.
+// and the rule's expires and response_headers. The status is set already.
 func (r *request) dress() {
 	r.sign()
 	r.expire()
@@ -195,40 +188,54 @@ func (r *request) body(f found) {
 
 // part answers a Range request (RFC 9110, section 14). false: the whole page
 // is the answer.
-func (r *request) part(f found, spec []byte) bool {
-	size := f.Page.Length
-	ranges, res := parseRanges(r.ranges[:0], spec, size, maxRanges)
-	r.ranges = ranges
-	switch res {
-	case rangeIgnored:
+func (r *request) part(f found, v validators) bool {
+	h := &r.ctx.Request.Header
+	spec := h.Peek(fasthttp.HeaderRange)
+	if len(spec) == 0 || !h.IsGet() || !ifRange(h, v) {
 		return false
-	case rangeUnsatisfiable:
-		f.close()
-		h := &r.ctx.Response.Header
-		r.scratch = strconv.AppendInt(append(r.scratch[:0], "bytes */"...), size, 10)
-		h.SetCanonical(fieldContentRange, r.scratch)
-		r.ctx.SetStatusCode(fasthttp.StatusRequestedRangeNotSatisfiable)
-		return true
 	}
-	r.ctx.SetStatusCode(fasthttp.StatusPartialContent)
-	if len(ranges) > 1 {
+	ranges, res := parseRanges(r.ranges[:0], spec, f.Page.Length, maxRanges)
+	r.ranges = ranges
+	switch {
+	case res == rangeIgnored:
+		return false
+	case res == rangeUnsatisfiable:
+		r.unsatisfiable(f)
+	case len(ranges) > 1:
 		r.parts(f, ranges)
-		return true
+	default:
+		r.onePart(f, ranges[0])
 	}
-	one := ranges[0]
-	r.scratch = appendContentRange(r.scratch[:0], one, size)
+	return true
+}
+
+// unsatisfiable answers for ranges that are all beyond the page.
+func (r *request) unsatisfiable(f found) {
+	f.close()
+	r.ctx.SetStatusCode(fasthttp.StatusRequestedRangeNotSatisfiable)
+	r.dress()
+	r.scratch = strconv.AppendInt(append(r.scratch[:0], "bytes */"...), f.Page.Length, 10)
+	r.ctx.Response.Header.SetCanonical(fieldContentRange, r.scratch)
+}
+
+// onePart answers one range.
+func (r *request) onePart(f found, one byteRange) {
+	r.ctx.SetStatusCode(fasthttp.StatusPartialContent)
+	r.dress()
+	r.scratch = appendContentRange(r.scratch[:0], one, f.Page.Length)
 	r.ctx.Response.Header.SetCanonical(fieldContentRange, r.scratch)
 	if f.File == nil && one.length <= largeBody {
 		r.ctx.Response.SetBodyRaw(f.Page.Body[one.start : one.start+one.length])
-		return true
+		return
 	}
 	r.stream(io.NewSectionReader(f.readerAt(), one.start, one.length), one.length, f.closer())
-	return true
 }
 
 // parts answers several ranges as multipart/byteranges.
 func (r *request) parts(f found, ranges []byteRange) {
 	m := newMultipart(f.readerAt(), append([]byteRange(nil), ranges...), f.Page.Length, f.Page.Type)
+	r.ctx.SetStatusCode(fasthttp.StatusPartialContent)
+	r.dress()
 	r.ctx.Response.Header.SetContentType(m.contentType())
 	r.stream(m, m.size(), f.closer())
 }

@@ -31,17 +31,24 @@ type request struct {
 // serve is the path of a request: each step may answer, and then it is the
 // last.
 func (r *request) serve() {
-	r.ctx.SetWriteDeadline(r.began.Add(r.state.options.Limits.WriteTimeout))
-	if !r.admitted() || !r.hasSite() || !r.hasURL() || !r.allowed() {
+	if !r.admitted() || !r.hasSite() || !r.known() || !r.hasURL() || !r.allowed() {
 		return
 	}
 	if r.fromCache() {
 		if f, ok := r.lookup(); ok {
-			r.respondPage(f, fasthttp.StatusOK)
+			r.respondPage(f)
 			return
 		}
 	}
 	r.forward()
+}
+
+// writeSoon gives the visitor the time that one write may take, from now on:
+// the origin may have taken longer than that. It is called for every answer;
+// fasthttp then flushes each before it takes up the next request, so that
+// nothing of an earlier answer is overtaken by a 1xx.
+func (r *request) writeSoon() {
+	r.ctx.SetWriteDeadline(time.Now().Add(r.state.options.Limits.WriteTimeout))
 }
 
 // begin takes up a request.
@@ -49,6 +56,7 @@ func (r *request) begin(e *Edge, ctx *fasthttp.RequestCtx) {
 	r.edge, r.ctx, r.began = e, ctx, time.Now()
 	r.state = e.state.Load()
 	r.source, r.streaming = sourceNone, false
+	r.client.addr, _ = peerAddr(ctx.RemoteAddr()) // until the head has been read
 }
 
 // recovered is the one place where a panic on a request's goroutine ends: the
@@ -60,11 +68,25 @@ func (r *request) recovered() {
 	}
 	r.edge.panicked("request", v, debug.Stack())
 	r.streaming = false // before Reset closes the body
+	r.ctx.Hijack(nil)
 	r.ctx.Response.Reset()
-	r.ctx.SetConnectionClose()
 	r.source = sourceNone
-	r.fail(fasthttp.StatusInternalServerError)
+	r.failAfterPanic()
+	r.ctx.SetConnectionClose()
+	r.writeSoon()
 	r.finish(int64(len(r.ctx.Response.Body())))
+}
+
+// failAfterPanic answers 500. The site's own page is looked for where what
+// panicked may well do so again, and then ours will do.
+func (r *request) failAfterPanic() {
+	defer func() {
+		if v := recover(); v != nil {
+			r.ctx.Response.Reset()
+			r.failPlainly(fasthttp.StatusInternalServerError)
+		}
+	}()
+	r.fail(fasthttp.StatusInternalServerError)
 }
 
 // panicked reports a panic: whose goroutine it was, and its stack.
@@ -109,11 +131,6 @@ func (r *request) hasSite() bool {
 // hasURL is steps 2 and 3: the canonical URL and its settings. Where a site or
 // a rule redirects, that is the answer.
 func (r *request) hasURL() bool {
-	if string(r.written) == "*" { // OPTIONS *: about the server, not about a page
-		r.ctx.Response.Header.Set("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
-		r.ctx.SetStatusCode(fasthttp.StatusNoContent)
-		return false
-	}
 	slash := r.site.options.TrailingSlash
 	if err := r.resolve(r.written, slash, false); err != nil {
 		r.refuse(fasthttp.StatusBadRequest, err.Error())

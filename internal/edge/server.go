@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"sync"
 
 	"github.com/valyala/fasthttp"
 )
@@ -15,9 +14,6 @@ type Server struct {
 	edge   *Edge
 	server *fasthttp.Server
 	limits Limits // those of the start; a reload does not change them
-
-	mu    sync.Mutex
-	conns map[net.Conn]struct{}
 }
 
 // writeBuffer is fasthttp's buffer for the head of an answer; a body beyond it
@@ -28,7 +24,7 @@ const writeBuffer = 4096
 func NewServer(e *Edge) *Server {
 	limits := e.state.Load().options.Limits
 	limits.Connections = e.affordable(limits.Connections)
-	s := &Server{edge: e, limits: limits, conns: map[net.Conn]struct{}{}}
+	s := &Server{edge: e, limits: limits}
 	s.server = &fasthttp.Server{
 		Handler:            e.Handle,
 		ErrorHandler:       s.malformed,
@@ -47,7 +43,6 @@ func NewServer(e *Edge) *Server {
 		ReduceMemoryUsage:            true,
 		LazyRequestTime:              true,
 		NoDefaultServerHeader:        true,
-		NoDefaultDate:                true, // a proxied Date is the origin's; our own pages get one by Reset
 		NoDefaultContentType:         true,
 		CloseOnShutdown:              true,
 	}
@@ -64,39 +59,28 @@ func (s *Server) Serve(l net.Listener) error {
 }
 
 // Shutdown stops accepting, lets requests under way end, and closes what is
-// still open when ctx ends: connections that never sent a byte, tunnels, and
-// whoever takes too long. It returns ctx's error when it had to.
+// still open when ctx ends: connections that never sent a byte, and whoever
+// takes too long. It returns ctx's error when it had to. Tunnels have no end
+// of their own to wait for and are closed after the last request.
 func (s *Server) Shutdown(ctx context.Context) error {
 	err := s.server.ShutdownWithContext(ctx)
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		s.closeAll()
+	if err == nil {
+		err = s.edge.visitors.await(ctx)
+	}
+	s.edge.visitors.closeAll()
+	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	s.closeAll()
 	return err
 }
 
-func (s *Server) closeAll() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for c := range s.conns {
-		c.Close()
-	}
-}
-
-// connState keeps the set of connections, for their limit and for the end.
+// connState keeps the set of connections.
 func (s *Server) connState(c net.Conn, state fasthttp.ConnState) {
 	switch state {
 	case fasthttp.StateNew:
-		s.mu.Lock()
-		s.conns[c] = struct{}{}
-		s.mu.Unlock()
-		s.edge.metrics.connections.Add(1)
+		s.edge.visitors.add(c)
 	case fasthttp.StateClosed:
-		s.mu.Lock()
-		delete(s.conns, c)
-		s.mu.Unlock()
-		s.edge.metrics.connections.Add(-1)
+		s.edge.visitors.remove(c)
 	}
 }
 

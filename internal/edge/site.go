@@ -20,6 +20,8 @@ type site struct {
 	base      settings             // of a path that no rule matches
 	rules     []rule
 	compile   ssi.Options
+	derive    func(*pagecache.Page) (any, int) // derivePage, made once
+	reports   *reporter
 	slashes   slashMemory
 }
 
@@ -87,11 +89,12 @@ type builder struct {
 }
 
 func (b *builder) site(o *Site) (*site, error) {
-	s := &site{options: o, compile: ssi.Options{
+	s := &site{options: o, reports: b.edge.reports, compile: ssi.Options{
 		ErrorMessage:   o.SSI.ErrorMessage,
 		SilentErrors:   o.SSI.SilentErrors,
 		UnknownIsError: o.SSI.UnknownIsError,
 	}}
+	s.derive = s.derivePage
 	s.slashes.init()
 	if err := b.published(s); err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ func (t *target) slashRedirect(v *visitor, p *reply, asked []byte) (again, wants
 		return false, false
 	}
 	var c canonical
-	if c.parse(location, StripSlash, t.settings.query) != nil || !bytes.Equal(c.raw, t.url.raw) || !bytes.Equal(c.query, t.url.query) {
+	if c.parse(location, StripSlash, t.filter) != nil || !bytes.Equal(c.raw, t.url.raw) || !bytes.Equal(c.query, t.url.query) {
 		return false, false
 	}
 	path, _, _ := bytes.Cut(asked, []byte("?"))

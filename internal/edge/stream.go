@@ -5,7 +5,8 @@ import (
 	"io"
 	"runtime/debug"
 	"sync"
-	"time"
+
+	"github.com/ssiedge/ssiedge/ssi"
 )
 
 // streamBuffer is how much of a body is in our hands at once.
@@ -61,7 +62,11 @@ func (b *body) WriteTo(w io.Writer) (n int64, err error) {
 	}()
 	pw := &progressWriter{w: w, body: b}
 	if b.run != nil {
-		return b.run.WriteTo(pw)
+		n, err = b.run.WriteTo(pw)
+		if errors.Is(err, ssi.ErrTooLarge) {
+			b.failed = err
+		}
+		return n, err
 	}
 	return b.copy(pw)
 }
@@ -110,8 +115,7 @@ type progressWriter struct {
 }
 
 func (p *progressWriter) Write(data []byte) (int, error) {
-	r := p.body.request
-	r.ctx.SetWriteDeadline(time.Now().Add(r.state.options.Limits.WriteTimeout))
+	p.body.request.writeSoon()
 	n, err := p.w.Write(data)
 	p.body.sent += int64(n)
 	return n, err

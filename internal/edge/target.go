@@ -11,6 +11,7 @@ type target struct {
 	state    *state
 	site     *site
 	url      canonical
+	filter   *QueryFilter // that the query of url has gone through
 	settings settings
 }
 
@@ -18,19 +19,23 @@ type target struct {
 // settings of its path. For a visitor the query is filtered, by the rule's own
 // filter where it has one; an include's query is never touched.
 func (t *target) resolve(written []byte, slash TrailingSlash, include bool) error {
-	query := &QueryFilter{Mode: QueryAll}
+	t.filter = &keepAll
 	if !include {
-		query = t.site.base.query
+		t.filter = t.site.base.query
 	}
-	if err := t.url.parse(written, slash, query); err != nil {
+	if err := t.url.parse(written, slash, t.filter); err != nil {
 		return err
 	}
 	t.site.settings(&t.settings, t.url.path)
-	if include || t.settings.query == query {
+	if include || t.settings.query == t.filter {
 		return nil
 	}
-	return t.url.parse(written, slash, t.settings.query)
+	t.filter = t.settings.query
+	return t.url.parse(written, slash, t.filter)
 }
+
+// keepAll is the filter of includes.
+var keepAll = QueryFilter{Mode: QueryAll}
 
 // answersExactly says that only a file that is the path itself may answer: a
 // query is left that the app may know what to do with.
@@ -46,14 +51,11 @@ func (t *target) processed(contentType []byte) bool {
 // template gives the compiled body of a published page, nil where nothing is
 // to be run. It is compiled once a page and kept with it.
 func (t *target) template(p *pagecache.Page) *ssi.Template {
-	if p.Body == nil || !t.processed([]byte(p.Type)) {
+	var space [64]byte
+	if p.Body == nil || !t.processed(append(space[:0], p.Type...)) {
 		return nil
 	}
-	made := p.Derive(func(p *pagecache.Page) (any, int) {
-		c := ssi.Compile(p.Name, p.Body, t.site.compile)
-		return c, c.Size()
-	})
-	if c := made.(*ssi.Template); !c.Static() {
+	if c := t.site.compiled(p); !c.Static() {
 		return c
 	}
 	return nil

@@ -14,39 +14,42 @@ import (
 // on bytes go both ways as they come, until one side ends. Nothing of it is
 // looked at.
 func (r *request) tunnel(p *reply) {
-	h := &r.ctx.Response.Header
-	p.header().CopyTo(h)
-	head := tunnelHead(h, r.visitor.get("Upgrade"))
-	upstream := p.exchange.Conn
-	edge := r.edge
-	r.streaming = true
+	head := bytes.Clone(p.header().Header()) // Connection and Upgrade are the origin's
 	r.ctx.SetStatusCode(fasthttp.StatusSwitchingProtocols)
-	r.ctx.HijackSetNoResponse(true)
-	r.ctx.Hijack(func(c net.Conn) {
+	r.takeOver(func(c net.Conn) {
 		var sent int64
 		defer func() {
-			if v := recover(); v != nil {
-				edge.panicked("tunnel", v, debug.Stack())
-			}
-			upstream.Close()
+			p.exchange.Conn.Close()
 			p.close()
 			r.finish(sent)
 		}()
 		if _, err := c.Write(head); err == nil {
-			sent = join(edge, c, upstream)
+			sent = join(r.edge, c, p.exchange.Conn)
 		}
 	})
 }
 
-// tunnelHead is the head of a 101 as bytes: fasthttp would add a length.
-func tunnelHead(h *fasthttp.ResponseHeader, protocol []byte) []byte {
-	head := bytes.TrimSuffix(interimHead(h), []byte("\r\n"))
-	head = append(head, "Connection: Upgrade\r\n"...)
-	return append(appendField(head, "Upgrade", protocol), "\r\n"...)
+// takeOver gives the visitor's connection to serve, and fasthttp writes no
+// answer. serve runs on a goroutine of its own and finishes the request; the
+// connection is closed when it returns.
+func (r *request) takeOver(serve func(c net.Conn)) {
+	edge, conn := r.edge, r.ctx.Conn()
+	r.streaming = true
+	r.ctx.HijackSetNoResponse(true)
+	r.ctx.Hijack(func(c net.Conn) {
+		defer func() {
+			if v := recover(); v != nil {
+				edge.panicked("connection taken over", v, debug.Stack())
+			}
+			edge.visitors.remove(conn) // fasthttp closes it, but tells nobody
+		}()
+		serve(c)
+	})
 }
 
-// join copies both ways and returns when both directions are over; the first
-// to end closes the other. It returns the bytes sent to the visitor.
+// join copies both ways until one direction ends, which ends the other. It
+// returns the bytes sent to the visitor. visitor reads what fasthttp has read
+// ahead, but does not close: that takes the connection below it.
 func join(edge *Edge, visitor, upstream net.Conn) int64 {
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -59,6 +62,9 @@ func join(edge *Edge, visitor, upstream net.Conn) int64 {
 		io.Copy(upstream, visitor)
 	})
 	sent, _ := io.Copy(visitor, upstream)
+	if c, ok := visitor.(interface{ UnsafeConn() net.Conn }); ok {
+		visitor = c.UnsafeConn()
+	}
 	visitor.Close()
 	wg.Wait()
 	return sent

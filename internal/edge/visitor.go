@@ -83,7 +83,10 @@ func (v *visitor) takeFields(h *fasthttp.RequestHeader) {
 	v.fields = v.fields[:0]
 	connection := h.PeekAll(fasthttp.HeaderConnection)
 	for name, value := range h.AllInOrder() {
-		hop := bytes.IndexByte(name, '_') >= 0 || endsHere(name) || listedIn(connection, name)
+		if bytes.IndexByte(name, '_') >= 0 {
+			continue // an app, or a variable, would take it for the field with "-"
+		}
+		hop := endsHere(name) || listedIn(connection, name)
 		v.fields = append(v.fields, field{name: v.own(name), value: v.own(value), hop: hop})
 	}
 }
