@@ -73,9 +73,9 @@ func departures(t time.Time) []departure {
 	boats := []string{"Petrel", "Little Auk", "Turnstone"}
 	next := t.Truncate(20 * time.Minute)
 	var board []departure
-	for i := range 4 {
+	for range 4 {
 		next = next.Add(20 * time.Minute)
-		n := int(next.Unix()/1200) + i
+		n := int(next.Unix() / 1200)
 		board = append(board, departure{next.Format("15:04"), towns()[n%2].Name, boats[n%len(boats)]})
 	}
 	return board
