@@ -45,10 +45,12 @@ func (f *Files) load(h *handle, name, coding string) (Hit, outcome) {
 
 // settle reads an open file until nobody writes to it meanwhile: never a torn
 // page. Page caching writes in place, so the bytes of a young file count only
-// if it is the same a little later.
+// if it is the same a little later. An empty one must stay so for all looks,
+// however old it seems: the kernel cuts a file off first and sets its times
+// afterwards (ext4 was seen to), and that is how each rewriting begins.
 func (f *Files) settle(file *os.File, name, coding string) (Hit, outcome, error) {
 	var body []byte
-	for range writeLooks {
+	for look := range writeLooks {
 		st, err := fstat(int(file.Fd()))
 		if err != nil {
 			return Hit{}, trouble, err
@@ -72,7 +74,7 @@ func (f *Files) settle(file *os.File, name, coding string) (Hit, outcome, error)
 			}
 			p.Body = body
 		}
-		if young {
+		if young || st.id.size == 0 {
 			f.clock.sleep(writePause)
 		}
 		after, err := fstat(int(file.Fd()))
@@ -80,6 +82,8 @@ func (f *Files) settle(file *os.File, name, coding string) (Hit, outcome, error)
 		case err != nil:
 			return Hit{}, trouble, err
 		case !st.untouched(&after) || !large && int64(len(body)) != st.id.size:
+			continue
+		case st.id.size == 0 && look < writeLooks-1:
 			continue
 		case large:
 			return Hit{Page: p, File: file}, found, nil
