@@ -41,23 +41,20 @@ func (p *parser) branch(it *item) {
 		return
 	}
 	c := &p.open.chains[len(p.open.chains)-1]
-	switch {
-	case it.cmd == cmdElif && !c.inElse:
+	if it.cmd == cmdElif {
 		p.elif(c, it)
-	case it.cmd == cmdElif:
-		p.stray(c, it, structure(it, "elif after else"))
+		return
+	}
+	_, bad := p.args(it)
+	switch {
 	case it.cmd == cmdElse && c.inElse:
 		p.stray(c, it, structure(it, "second else"))
+	case bad != nil:
+		p.stray(c, it, bad)
+	case it.cmd == cmdElse:
+		p.endBranch(c)
+		c.inElse = true
 	default:
-		if _, bad := p.args(it); bad != nil {
-			p.stray(c, it, bad)
-			return
-		}
-		if it.cmd == cmdElse {
-			p.endBranch(c)
-			c.inElse = true
-			return
-		}
 		p.closeChain()
 	}
 }
@@ -78,17 +75,21 @@ func (p *parser) openChain(it *item) {
 		return
 	}
 	p.open.chains = append(p.open.chains, chain{it: it})
-	p.condition(&p.open.chains[len(p.open.chains)-1], it)
+	c := &p.open.chains[len(p.open.chains)-1]
+	if args, bad := p.args(it); it.broken || bad != nil {
+		p.breakChain(c, it, bad)
+	} else {
+		p.condition(c, it, &args)
+	}
 }
 
 // condition compiles the expression of an if or elif. One that cannot be compiled prints the error message, and
 // hides the rest of its chain.
-func (p *parser) condition(c *chain, it *item) {
-	cond, bad := p.expression(it)
-	if cond == nil {
-		p.wrong(it, bad)
-		c.broken = true
-		c.taken = append(c.taken, p.emit(instr{op: opJump}))
+func (p *parser) condition(c *chain, it *item, args *arguments) {
+	expr := args[argExpr]
+	cond, bad := parseExpr(expr.value, expr.valueAt, p.t)
+	if bad != nil {
+		p.breakChain(c, it, bad)
 		return
 	}
 	p.t.conds = append(p.t.conds, condOp{cond: cond})
@@ -96,21 +97,27 @@ func (p *parser) condition(c *chain, it *item) {
 	c.next = append(c.next, p.emit(instr{op: opUnless, pos: p.place(it), a: len(p.t.conds) - 1}))
 }
 
-func (p *parser) expression(it *item) (condition, *fault) {
-	if it.broken {
-		return nil, nil
-	}
-	args, bad := p.args(it)
-	if bad != nil {
-		return nil, bad
-	}
-	return parseExpr(args[argExpr].value, args[argExpr].valueAt, p.t)
+func (p *parser) breakChain(c *chain, it *item, why *fault) {
+	p.wrong(it, why)
+	c.broken = true
+	c.taken = append(c.taken, p.emit(instr{op: opJump}))
 }
 
+// elif begins another branch. What is wrong with its expression shows only where that would be evaluated; what is
+// wrong with its parameters shows on every track, as in nginx.
 func (p *parser) elif(c *chain, it *item) {
-	p.endBranch(c)
-	if !c.broken {
-		p.condition(c, it)
+	switch args, bad := p.args(it); {
+	case c.inElse:
+		p.stray(c, it, structure(it, "elif after else"))
+	case c.broken:
+		p.endBranch(c)
+	case it.broken, bad != nil:
+		p.land(&c.next)
+		p.land(&c.taken)
+		p.breakChain(c, it, bad)
+	default:
+		p.endBranch(c)
+		p.condition(c, it, &args)
 	}
 }
 

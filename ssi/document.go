@@ -111,13 +111,7 @@ func (d *document) step(in *instr) {
 			d.print(op.missing)
 		}
 	case opSet:
-		op := &d.t.sets[in.a]
-		v, err := d.expand(&op.value)
-		if err != nil {
-			d.wrong(in, KindLimit, err)
-			return
-		}
-		d.scope.set(op.name, v)
+		d.doSet(in)
 	case opConfig:
 		op := &d.t.configs[in.a]
 		if op.errmsg != nil {
@@ -130,6 +124,16 @@ func (d *document) step(in *instr) {
 		d.scope.blocks = &block{op: &d.t.blocks[in.a], t: d.t, rest: d.scope.blocks}
 		d.pc = in.b
 	}
+}
+
+func (d *document) doSet(in *instr) {
+	op := &d.t.sets[in.a]
+	v, err := d.expand(&op.value)
+	if err != nil {
+		d.wrong(in, KindLimit, err)
+		return
+	}
+	d.scope.set(op.name, v)
 }
 
 // doUnless takes a branch or not. An expression that fails prints the error message and hides the rest of its chain.

@@ -168,6 +168,9 @@ type arguments [argCount]*param
 
 // args checks the parameters of a directive against its spec.
 func (p *parser) args(it *item) (a arguments, bad *fault) {
+	if it.broken {
+		return a, nil // its fault was noted when it was read
+	}
 	s := &specs[it.cmd]
 	for i := it.lo; i < it.hi; i++ {
 		pm := &p.lex.params[i]

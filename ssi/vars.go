@@ -116,7 +116,9 @@ func (b *block) find(name string) *block {
 // variable looks a name up: captures, what was set, the dates, and what the surroundings know.
 func (d *document) variable(name string) ([]byte, bool) {
 	if len(name) == 1 && '0' <= name[0] && name[0] <= '9' {
-		return d.scope.caps.group(int(name[0] - '0'))
+		if v, ok := d.scope.caps.group(int(name[0] - '0')); ok {
+			return v, true
+		}
 	}
 	if v, ok := d.scope.lookup(name); ok {
 		return v, true
