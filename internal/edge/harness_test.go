@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -147,8 +148,11 @@ func withFiles(t testing.TB, files map[string]string) func(*Options) {
 }
 
 func withRoot(root string) func(*Options) {
-	return withSite(func(s *Site) { s.Files = &pagecache.FilesOptions{Root: root} })
+	return withSite(func(s *Site) { s.Files = withRootOnly(root) })
 }
+
+// withRootOnly are the options of a root.
+func withRootOnly(root string) *pagecache.FilesOptions { return &pagecache.FilesOptions{Root: root} }
 
 // withOrigin sets the app behind the first site: the URL of a server, or an
 // address as origin.Options has them.
@@ -464,5 +468,7 @@ func (l *logBuffer) String() string {
 	defer l.mu.Unlock()
 	return l.b.String()
 }
+
+func itoa(n int) string { return strconv.Itoa(n) }
 
 func ptr[T any](v T) *T { return &v }
