@@ -194,8 +194,7 @@ func TestMemcacheDrippingServer(t *testing.T) {
 	<-gone
 }
 
-// The one retry has what is left of the time, not a time of its own, and is
-// only for a connection that was idle.
+// There is one retry, and only for a connection that was idle.
 func TestMemcacheRetriesOnce(t *testing.T) {
 	var mu sync.Mutex
 	requests := 0
