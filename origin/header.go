@@ -74,21 +74,28 @@ type malformed struct{ error }
 func malformedf(format string, a ...any) error { return malformed{fmt.Errorf(format, a...)} }
 
 // gather reads the bytes of one head into s.raw, up to and with its empty
-// line. Another protocol is found out by its first bytes.
+// line. It takes what has come and does not wait for the ends of lines: a head
+// that is too large is refused as soon as it is.
 func (s *scratch) gather(br *bufio.Reader, limit int) error {
 	s.raw = s.raw[:0]
 	start := 0 // of the last line
 	for {
-		piece, err := br.ReadSlice('\n')
+		if _, err := br.Peek(1); err != nil {
+			return err
+		}
+		piece, _ := br.Peek(br.Buffered())
+		n := bytes.IndexByte(piece, '\n') + 1
+		whole := n > 0
+		if whole {
+			piece = piece[:n]
+		}
 		s.raw = append(s.raw, piece...)
+		br.Discard(len(piece))
 		if len(s.raw) > limit {
 			return errHeadTooLarge(limit)
 		}
-		if err == bufio.ErrBufferFull {
+		if !whole {
 			continue
-		}
-		if err != nil {
-			return err
 		}
 		if line := s.raw[start:]; len(line) == 1 || len(line) == 2 && line[0] == '\r' {
 			return nil

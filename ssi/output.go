@@ -77,10 +77,14 @@ func (d *document) appendTo(dst []byte) []byte {
 func (r *Run) WriteTo(w io.Writer) (int64, error) {
 	g := gatherer{w: w}
 	c := cursor{stack: []place{{d: &r.page}}}
+	var ready [][]byte
 	for {
-		ready, next, err := r.collect(&c, len(g.buf) == 0)
+		next, err := r.collect(&c, &ready, len(g.buf) == 0)
 		if err != nil {
 			return g.written, err
+		}
+		if g.buf == nil {
+			g.buf = make([]byte, 0, total(ready))
 		}
 		for _, b := range ready {
 			if err := g.put(b); err != nil {
@@ -96,6 +100,15 @@ func (r *Run) WriteTo(w io.Writer) (int64, error) {
 	}
 }
 
+// total is the room that a first batch wants in the buffer.
+func total(ready [][]byte) int {
+	n := 0
+	for _, b := range ready {
+		n += len(b)
+	}
+	return min(n, writeSize)
+}
+
 // What follows at a reader's place.
 type state int
 
@@ -105,30 +118,31 @@ const (
 	end                  // nothing
 )
 
-// collect gives what is ready at c, some writeSize of it; it waits for something to be ready if block is set.
-func (r *Run) collect(c *cursor, block bool) (ready [][]byte, s state, err error) {
+// collect puts what is ready at c, some writeSize of it, into ready; it waits for something if block is set.
+func (r *Run) collect(c *cursor, ready *[][]byte, block bool) (state, error) {
+	*ready = (*ready)[:0]
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for n := 0; n < writeSize; {
 		if r.tooLarge.Load() {
-			return nil, end, ErrTooLarge // also keeps what was dropped from leaving a gap
+			return end, ErrTooLarge // also keeps what was dropped from leaving a gap
 		}
 		b, s := c.next()
 		switch {
 		case s == more:
-			ready = append(ready, b)
+			*ready = append(*ready, b)
 			n += len(b)
 		case s == end || !block || n > 0:
-			return ready, s, nil
+			return s, nil
 		case r.closed:
-			return nil, s, ErrClosed
+			return s, ErrClosed
 		case r.done == nil:
-			return nil, s, ErrPending
+			return s, ErrPending
 		default:
 			r.changed.Wait()
 		}
 	}
-	return ready, more, nil
+	return more, nil
 }
 
 // cursor is a reader's place in the tree of documents. Its methods want Run.mu.

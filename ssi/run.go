@@ -81,7 +81,8 @@ func (t *Template) Start(ctx context.Context, env *Env) *Run {
 	return r
 }
 
-// Wait waits until all is printed or d has passed; true: the run is complete. With d <= 0 it just asks.
+// Wait waits until all is printed or d has passed; true: the run is complete. With d <= 0 it just asks; a run that
+// waits for nothing but what is not at hand (Env.AtHand) is told at once.
 func (r *Run) Wait(d time.Duration) bool {
 	r.mu.Lock()
 	complete := r.complete

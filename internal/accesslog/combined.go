@@ -57,7 +57,11 @@ func appendQuoted(dst, value []byte) []byte {
 func appendHexEscaped(dst, value []byte) []byte {
 	const digits = "0123456789ABCDEF"
 	start := 0
-	for i, c := range value {
+	for i := 0; i < len(value); i++ {
+		if i += plainRun(value[i:]); i == len(value) {
+			break
+		}
+		c := value[i]
 		if c >= ' ' && c < 0x7f && c != '"' && c != '\\' {
 			continue
 		}

@@ -141,3 +141,21 @@ func FuzzFormat(f *testing.F) {
 		}
 	})
 }
+
+// Every byte is told apart at every place among plain ones.
+func TestPlainRun(t *testing.T) {
+	for c := range 256 {
+		plain := c >= ' ' && c < 0x7f && c != '"' && c != '\\'
+		for at := range 16 {
+			b := []byte("plain, ~ !#[] text")
+			b[at] = byte(c)
+			want := 16
+			if !plain {
+				want = at / 8 * 8
+			}
+			if got := plainRun(b); got != want {
+				t.Errorf("%#x at %d: %d, want %d", c, at, got, want)
+			}
+		}
+	}
+}

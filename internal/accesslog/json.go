@@ -54,6 +54,9 @@ func appendString(dst, value []byte) []byte {
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(value); {
+		if i += plainRun(value[i:]); i == len(value) {
+			break
+		}
 		c := value[i]
 		if c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' {
 			i++

@@ -152,7 +152,8 @@ func (l *Log) free() *shard {
 }
 
 // Reopen writes what is buffered and opens Path anew, for use after a rename by
-// logrotate. If that fails the old file stays in use. With Out it does nothing.
+// logrotate. If that fails the old file stays in use. With Out it only writes.
+// It waits for a write under way.
 func (l *Log) Reopen() error {
 	answer := make(chan error, 1)
 	select {

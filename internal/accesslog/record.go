@@ -14,7 +14,7 @@ type Record struct {
 	Client    netip.Addr    // of the visitor; the zero Addr: unknown, as on a unix socket
 	Method    []byte
 	Target    []byte // of the request line, as sent
-	Protocol  string // "HTTP/1.1"
+	Protocol  string // "HTTP/1.1"; printed without a look at its bytes
 	Host      []byte
 	Status    int
 	Bytes     int64 // of the body sent

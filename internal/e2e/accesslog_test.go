@@ -95,11 +95,11 @@ func TestAccessLogJSON(t *testing.T) {
 		top:   fmt.Sprintf("[log]\naccess = %q\nformat = \"json\"", path),
 	}
 	edge := s.start(t)
-	send(t, edge.Addr, get("/p?utm_source=x", "User-Agent: a \"b\" \\ \x01", "Referer: http://r/", "X-Request-Id: id-1"))
+	send(t, edge.Addr, get("/p?utm_source=x", "User-Agent: a \"b\" \\ caf\xe9", "Referer: http://r/", "X-Request-Id: id-1"))
 	send(t, edge.Addr, form("/nothing", "a=1"))
 	entries := jsonLines(t, path, 2)
 	for i, want := range []map[string]any{
-		{"method": "GET", "target": "/p?utm_source=x", "status": 200.0, "bytes": 13.0, "host": host, "client": "127.0.0.1", "protocol": "HTTP/1.1", "referer": "http://r/", "request_id": "id-1"},
+		{"method": "GET", "target": "/p?utm_source=x", "status": 200.0, "bytes": 13.0, "host": host, "client": "127.0.0.1", "protocol": "HTTP/1.1", "referer": "http://r/", "user_agent": "a \"b\" \\ caf\ufffd", "request_id": "id-1"},
 		{"method": "POST", "target": "/nothing", "status": 404.0},
 	} {
 		for key, value := range want {

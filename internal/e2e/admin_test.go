@@ -78,7 +78,7 @@ func TestAdmin(t *testing.T) {
 	if a := send(t, edge.Addr, get("/edge-up")); a.status != http.StatusOK {
 		t.Errorf("health_path gives %d on the public listener, want 200", a.status)
 	}
-	for _, path := range []string{"/healthz", "/readyz", "/version", "/metrics", "/reload", "/debug/pprof/"} {
+	for _, path := range []string{"/healthz", "/readyz", "/version", "/metrics", "/reload", "/debug/pprof"} {
 		if a := send(t, edge.Addr, get(path)); !strings.Contains(a.body, "the app has no GET "+path) {
 			t.Errorf("%s on the public listener gives %d %s, want the app's own answer", path, a.status, short(a.body))
 		}

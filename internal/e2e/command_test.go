@@ -51,7 +51,7 @@ func TestExitCodes(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"version"}, 0, "go1."},
+		{[]string{"version"}, 0, "ssiedge "},
 		{[]string{"--help"}, 0, "serve"},
 		{[]string{"serve", "--help"}, 0, "--root"},
 		{[]string{"nonsense"}, 2, "nonsense"},

@@ -23,25 +23,17 @@ type blocker struct {
 	release chan struct{} // closed: all of them go on
 }
 
-func newBlocker(t testing.TB) *blocker {
-	b := &blocker{began: make(chan struct{}, 16), release: make(chan struct{})}
-	t.Cleanup(b.open)
-	return b
-}
-
-// open lets the waiting requests go on. A second call does nothing.
-func (b *blocker) open() {
-	select {
-	case <-b.release:
-	default:
-		close(b.release)
-	}
+func newBlocker() *blocker {
+	return &blocker{began: make(chan struct{}, 16), release: make(chan struct{})}
 }
 
 func (b *blocker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/slow" {
 		b.began <- struct{}{}
-		<-b.release
+		select {
+		case <-b.release:
+		case <-r.Context().Done(): // the edge is gone
+		}
 	}
 	fmt.Fprint(w, "done")
 }
@@ -74,7 +66,7 @@ func refuses(t testing.TB, addr string) {
 }
 
 func TestSignalDrains(t *testing.T) {
-	app := newBlocker(t)
+	app := newBlocker()
 	s := setup{app: app}
 	edge := s.start(t)
 	slow := background(edge.Addr, get("/slow"))
@@ -84,7 +76,7 @@ func TestSignalDrains(t *testing.T) {
 	if edge.Ended() {
 		t.Fatal("ssiedge ended while a request was under way")
 	}
-	app.open()
+	close(app.release)
 	if r := <-slow; r.err != nil || r.status != http.StatusOK || r.body != "done" {
 		t.Errorf("the request under way got %d %q (%v), want its whole answer", r.status, r.body, r.err)
 	}
@@ -94,7 +86,7 @@ func TestSignalDrains(t *testing.T) {
 }
 
 func TestSecondSignalStops(t *testing.T) {
-	app := newBlocker(t)
+	app := newBlocker()
 	s := setup{app: app}
 	edge := s.start(t)
 	slow := background(edge.Addr, get("/slow"))
@@ -120,7 +112,7 @@ func TestInterruptStops(t *testing.T) {
 }
 
 func TestReload(t *testing.T) {
-	app := newBlocker(t)
+	app := newBlocker()
 	s := setup{app: app, files: map[string]string{"p.html": "page"}}
 	edge := s.start(t)
 	marked := func(value string) string {
@@ -157,7 +149,7 @@ func TestReload(t *testing.T) {
 	if !says("fourth") {
 		t.Error("POST /reload answered before the configuration was in force")
 	}
-	app.open()
+	close(app.release)
 	if r := <-slow; r.err != nil || r.body != "done" {
 		t.Errorf("a request from before the reloads got %q (%v), want its answer", r.body, r.err)
 	}
@@ -215,7 +207,7 @@ func TestStartUsedPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	const site = "[log]\naccess = \"off\"\n[[site]]\n[site.origin]\nservers = [\"http://127.0.0.1:9\"]\n[admin]\nlisten = %q\n"
+	const site = "[limits]\nconnections = 100\n[log]\naccess = \"off\"\n[[site]]\n[site.origin]\nservers = [\"http://127.0.0.1:9\"]\n[admin]\nlisten = %q\n"
 	used, free := taken.Addr().String(), realtest.FreeAddr(t)
 	t.Run("public", func(t *testing.T) {
 		config := fmt.Sprintf("listen = [%q]\n"+site, used, free)

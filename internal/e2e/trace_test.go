@@ -28,7 +28,7 @@ const traceMemory = "8MiB"
 // 16 connections. The race detector takes many times that.
 func traceResident() int64 {
 	if realtest.Race {
-		return 600 << 20
+		return 320 << 20
 	}
 	return 96 << 20
 }

@@ -264,3 +264,11 @@ func (w *world) nginxConfig(t testing.TB) string {
 	with := strings.Replace(string(text), "    location @origin", images, 1)
 	return strings.NewReplacer("@ORIGIN@", w.upstream(), "@ROOT@", w.root, "@MEMCACHED@", w.memcached).Replace(with)
 }
+
+// removeFile removes a file below dir.
+func removeFile(t testing.TB, dir, name string) {
+	t.Helper()
+	if err := os.Remove(filepath.Join(dir, name)); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -2,8 +2,8 @@ package edge
 
 import "bytes"
 
-// canonical is a URL in the canonical form of a site (DESIGN.md, path of a
-// request, step 2). Its slices are its own, valid until the next parse.
+// canonical is a URL in the canonical form of a site: what is looked up, keyed
+// and sent on. Its slices are its own, valid until the next parse.
 type canonical struct {
 	path    []byte // decoded
 	raw     []byte // canonical and escaped: what is sent and keyed

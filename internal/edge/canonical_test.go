@@ -176,9 +176,10 @@ func TestCanonicalTrailingSlash(t *testing.T) {
 	}
 }
 
-// Cases O2 and O3: a query that nobody listed stays, and keeps a published page
-// from answering; a listed one goes, so that any number of slashes with it is
-// still the one page.
+// A query that nobody listed stays, and keeps a published page from answering
+// (github.com/refinery/refinerycms-blog/issues/145); a listed one goes, so that
+// any number of slashes with it is still the one page
+// (github.com/pluginkollektiv/cachify/issues/206).
 func TestCanonicalReportedCases(t *testing.T) {
 	def := QueryFilter{Mode: QueryDrop, Names: []string{"utm_*", "gclid", "fbclid", "msclkid"}}
 	tests := []struct{ target, raw, query string }{

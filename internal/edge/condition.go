@@ -98,8 +98,8 @@ func matchesAny(lines [][]byte, etag string, strong bool) bool {
 }
 
 // matches compares two entity-tags (RFC 9110, section 8.8.3.2). Malformed ones,
-// without quotes or with w/, are not repaired: they match only what was stored
-// in the same bytes (CON-12 of http-caching), and never strongly.
+// without quotes or with w/, are not repaired: they match only a tag of the very
+// same bytes, and never strongly.
 func matches(member []byte, etag string, strong bool) bool {
 	if strong {
 		return string(member) == etag && isStrong(member)

@@ -11,22 +11,22 @@ func TestParseHTTPDate(t *testing.T) {
 		name, date string
 		want       int64
 	}{
-		// RFC 9110, section 5.6.7 (DAT-1).
+		// RFC 9110, section 5.6.7.
 		{"IMF", "Sun, 06 Nov 1994 08:49:37 GMT", rfc},
 		{"RFC 850", "Sunday, 06-Nov-94 08:49:37 GMT", rfc},
 		{"asctime", "Sun Nov  6 08:49:37 1994", rfc},
 		{"asctime, two digits", "Wed Nov 16 08:49:37 1994", rfc + 10*86400},
 		{"asctime, padded with a nought", "Sun Nov 06 08:49:37 1994", rfc},
-		// DAT-2
+		// Any case.
 		{"upper case", "SUN, 06 NOV 1994 08:49:37 GMT", rfc},
 		{"lower case", "sun, 06 nov 1994 08:49:37 gmt", rfc},
 		{"mixed zone", "Sun, 06 Nov 1994 08:49:37 gMT", rfc},
 		{"RFC 850, upper case", "SUNDAY, 06-NOV-94 08:49:37 GMT", rfc},
 		{"asctime, lower case", "sun nov  6 08:49:37 1994", rfc},
-		// DAT-6
+		// Leniency.
 		{"wrong weekday", "Mon, 06 Nov 1994 08:49:37 GMT", rfc},
 		{"leap second", "Sun, 06 Nov 1994 08:49:60 GMT", rfc + 23},
-		// DAT-7
+		// Far off.
 		{"2038", "Tue, 19 Jan 2038 03:14:08 GMT", 1 << 31},
 		{"year 9999", "Fri, 31 Dec 9999 23:59:59 GMT", 253402300799},
 		{"before 1970", "Wed, 31 Dec 1969 23:59:59 GMT", -1},
@@ -46,12 +46,12 @@ func TestParseHTTPDate(t *testing.T) {
 func TestParseHTTPDateRefuses(t *testing.T) {
 	for _, date := range []string{
 		"", "0", "-1", "GMT", "Sun",
-		// DAT-3
+		// Other zones.
 		"Sun, 06 Nov 1994 08:49:37 UTC",
 		"Sun, 06 Nov 1994 08:49:37 AEST",
 		"Sun, 06 Nov 1994 08:49:37 +0000",
 		"Sunday, 06-Nov-94 08:49:37 UTC",
-		// DAT-5
+		// Other forms.
 		"Sun, 06 Nov 94 08:49:37 GMT",
 		"Sun 06 Nov 1994 08:49:37 GMT",
 		"Sun,  06 Nov 1994 08:49:37 GMT",
@@ -97,7 +97,7 @@ func TestParseHTTPDateRefuses(t *testing.T) {
 	}
 }
 
-// DAT-4: the two digits mean the year within 50 of now.
+// The two digits mean the year within 50 of now.
 func TestParseRFC850Year(t *testing.T) {
 	tests := []struct {
 		now, date string

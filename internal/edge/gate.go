@@ -65,8 +65,9 @@ func gateFields(raw []byte) (reason string) {
 	return ""
 }
 
-// gateTarget looks at the request target and the Host field, which must agree
-// where both name a host (SEC-2 of http-caching).
+// gateTarget looks at the request target and the Host field. Where both name a
+// host they must agree: RFC 9112, section 3.2.2, lets the target win, but not
+// everything behind or in front of the edge knows.
 func gateTarget(h *fasthttp.RequestHeader) (reason string) {
 	target := h.RequestURI()
 	if bytes.IndexByte(target, '#') >= 0 {

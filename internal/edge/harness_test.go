@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -147,8 +148,11 @@ func withFiles(t testing.TB, files map[string]string) func(*Options) {
 }
 
 func withRoot(root string) func(*Options) {
-	return withSite(func(s *Site) { s.Files = &pagecache.FilesOptions{Root: root} })
+	return withSite(func(s *Site) { s.Files = withRootOnly(root) })
 }
+
+// withRootOnly are the options of a root.
+func withRootOnly(root string) *pagecache.FilesOptions { return &pagecache.FilesOptions{Root: root} }
 
 // withOrigin sets the app behind the first site: the URL of a server, or an
 // address as origin.Options has them.
@@ -343,7 +347,6 @@ type recorder struct {
 
 	mu    sync.Mutex
 	heads []string
-	conns map[net.Conn]struct{}
 }
 
 // newRecorder starts an app whose every answer handler gives; nil: an empty
@@ -355,39 +358,42 @@ func newRecorder(t testing.TB, handler func(head, body string) string) *recorder
 			return "HTTP/1.1 200 OK\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok"
 		}
 	}
+	o := &recorder{handler: handler}
+	o.url = newRawApp(t, o.serve)
+	return o
+}
+
+// newRawApp starts an app that does with each connection what serve does, and
+// gives its URL. At the end of the test the connections are closed, which has
+// to end serve.
+func newRawApp(t testing.TB, serve func(net.Conn)) string {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &recorder{url: "http://" + l.Addr().String(), handler: handler, conns: map[net.Conn]struct{}{}}
+	var open connections
 	var wg sync.WaitGroup
-	wg.Go(func() { o.accept(l, &wg) })
+	wg.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			open.add(c)
+			wg.Go(func() {
+				defer open.remove(c)
+				defer c.Close()
+				serve(c)
+			})
+		}
+	})
 	t.Cleanup(func() {
 		l.Close()
-		o.mu.Lock()
-		for c := range o.conns {
-			c.Close()
-		}
-		o.mu.Unlock()
+		open.closeAll()
 		wg.Wait()
 	})
-	return o
-}
-
-func (o *recorder) accept(l net.Listener, wg *sync.WaitGroup) {
-	for {
-		c, err := l.Accept()
-		if err != nil {
-			return
-		}
-		o.mu.Lock()
-		o.conns[c] = struct{}{}
-		o.mu.Unlock()
-		wg.Go(func() {
-			defer c.Close()
-			o.serve(c)
-		})
-	}
+	return "http://" + l.Addr().String()
 }
 
 // serve answers the requests of one connection.
@@ -464,5 +470,7 @@ func (l *logBuffer) String() string {
 	defer l.mu.Unlock()
 	return l.b.String()
 }
+
+func itoa(n int) string { return strconv.Itoa(n) }
 
 func ptr[T any](v T) *T { return &v }

@@ -40,21 +40,17 @@ func parseRanges(dst []byteRange, value []byte, size int64, max int) (ranges []b
 		if spec = bytes.Trim(spec, " \t"); len(spec) == 0 {
 			continue // an empty member of a list
 		}
-		if count++; count > max {
-			return dst[:first], rangeIgnored
-		}
 		r, ok := parseRange(spec, size)
-		if !ok {
+		if count++; !ok || count > max {
 			return dst[:first], rangeIgnored
 		}
 		if r.length == 0 {
 			continue
 		}
 		var n int
-		if dst, n = addRange(dst, first, r); n > 0 {
-			if overlaps += n; overlaps > maxOverlaps {
-				return dst[:first], rangeIgnored
-			}
+		dst, n = addRange(dst, first, r)
+		if overlaps += n; overlaps > maxOverlaps {
+			return dst[:first], rangeIgnored
 		}
 	}
 	switch {

@@ -14,7 +14,7 @@ func TestParseRanges(t *testing.T) {
 		value string
 		want  []byteRange
 	}{
-		// RFC 9110, section 14.1.2 (RNG-2).
+		// RFC 9110, section 14.1.2.
 		{"bytes=0-499", []byteRange{{0, 500}}},
 		{"bytes=500-999", []byteRange{{500, 500}}},
 		{"bytes=0-0", []byteRange{{0, 1}}},
@@ -34,12 +34,12 @@ func TestParseRanges(t *testing.T) {
 		{"bytes=900-,0-9,400-409", []byteRange{{900, 100}, {0, 10}, {400, 10}}},
 		// One that no byte answers does not matter beside others.
 		{"bytes=0-1,1000-,2000-3000,-0", []byteRange{{0, 2}}},
-		// RNG-5, numbers beyond 64 bits.
+		// Numbers beyond 64 bits.
 		{"bytes=0-99999999999999999999999", []byteRange{{0, 1000}}},
 		{"bytes=-99999999999999999999999", []byteRange{{0, 1000}}},
 		{"bytes=5-9223372036854775807", []byteRange{{5, 995}}},
 		{"bytes=5-18446744073709551621", []byteRange{{5, 995}}}, // 5 + 2^64
-		// RNG-6, overlapping ones become one in the place of the first.
+		// Overlapping ones become one in the place of the first.
 		{"bytes=0-9,5-19", []byteRange{{0, 20}}},
 		{"bytes=5-19,0-9", []byteRange{{0, 20}}},
 		{"bytes=0-99,10-19", []byteRange{{0, 100}}},
@@ -63,13 +63,13 @@ func TestParseRangesRefuses(t *testing.T) {
 		size  int64
 		want  rangeResult
 	}{
-		// RNG-1, other units.
+		// Other units.
 		{"items=0-5", 1000, rangeIgnored},
 		{"bytes", 1000, rangeIgnored},
 		{"bytes 0-5", 1000, rangeIgnored},
 		{"bytes =0-5", 1000, rangeIgnored},
 		{"", 1000, rangeIgnored},
-		// RNG-5, malformed.
+		// Malformed.
 		{"bytes=", 1000, rangeIgnored},
 		{"bytes=,", 1000, rangeIgnored},
 		{"bytes=-", 1000, rangeIgnored},
@@ -85,7 +85,7 @@ func TestParseRangesRefuses(t *testing.T) {
 		{"bytes=0-1,x", 1000, rangeIgnored},
 		{"bytes=0-1,5-4", 1000, rangeIgnored},
 		{"bytes=2000-1500", 1000, rangeIgnored},
-		// RNG-4
+		// Nothing there.
 		{"bytes=1000-", 1000, rangeUnsatisfiable},
 		{"bytes=1000-1001", 1000, rangeUnsatisfiable},
 		{"bytes=-0", 1000, rangeUnsatisfiable},
@@ -94,7 +94,7 @@ func TestParseRangesRefuses(t *testing.T) {
 		{"bytes=18446744073709551616-", 1000, rangeUnsatisfiable}, // 2^64
 		{"bytes=0-", 0, rangeUnsatisfiable},
 		{"bytes=-5", 0, rangeUnsatisfiable},
-		// RNG-6, limits.
+		// Limits.
 		{"bytes=0-0,2-2,4-4,6-6,8-8", 1000, rangeIgnored},
 		{"bytes=2000-,2001-,2002-,2003-,2004-", 1000, rangeIgnored},
 		{"bytes=0-,0-,0-,0-", 1000, rangeIgnored},
