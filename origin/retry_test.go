@@ -95,8 +95,7 @@ func (r *countingReader) Read(p []byte) (int, error) {
 	return copy(p, "body"), nil
 }
 
-// fullBacklog gives a unix socket on which nobody accepts and whose backlog is
-// full, and a function that makes room.
+// fullBacklog gives a unix socket whose backlog is full.
 func fullBacklog(t *testing.T) (name string, l *net.UnixListener) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s")
@@ -129,14 +128,13 @@ func fullBacklog(t *testing.T) (name string, l *net.UnixListener) {
 
 // A full backlog is waited for, as TCP would.
 func TestBacklogFull(t *testing.T) {
+	var wg sync.WaitGroup
+	t.Cleanup(wg.Wait) // after the listener and those in its backlog have been closed
 	name, l := fullBacklog(t)
 	p := newPool(t, Options{Servers: []string{name}})
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer l.Close()
-	tried := make(chan bool)
 	wg.Go(func() {
-		<-tried
+		// Once the dialer has begun, the server accepts.
+		eventually(func() bool { return p.Stats().Servers[0].Requests == 1 })
 		for {
 			c, err := l.Accept()
 			if err != nil {
@@ -150,11 +148,6 @@ func TestBacklogFull(t *testing.T) {
 				}
 			})
 		}
-	})
-	// Once the dialer has been refused, the server accepts.
-	wg.Go(func() {
-		waitFor(t, "an attempt", func() bool { return p.Stats().Servers[0].Requests == 1 })
-		tried <- true
 	})
 	get(t, p, "hello")
 }

@@ -289,7 +289,7 @@ func TestAnswerDuringUpload(t *testing.T) {
 func TestEarlyAnswerNotReused(t *testing.T) {
 	p := poolOf(t, serve(t, func(c *peer) { c.request(); c.say(hello); c.untilGone() }))
 	x, body := exchange("POST", "/"), newSlowBody()
-	x.Body, x.BodySize = body, 8
+	x.Body, x.BodySize = body, 9
 	if err := p.Do(context.Background(), x); err != nil {
 		t.Fatal(err)
 	}
