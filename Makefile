@@ -40,7 +40,8 @@ deps:
 		trap 'rm -f /usr/sbin/policy-rc.d' EXIT; \
 	fi; \
 	apt-get update -qq && \
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null || \
+	echo "could not be installed:$$missing"
 
 fmt:
 	@files=$$(gofmt -l .); \

@@ -3,52 +3,23 @@ package origin
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"io"
 	"net"
-	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"github.com/ssiedge/ssiedge/internal/realtest"
 )
 
 // patience bounds what a test waits for; nothing that works takes so long.
 const patience = 20 * time.Second
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if code == 0 {
-		code = reportLeaks()
-	}
-	os.Exit(code)
-}
-
-// reportLeaks fails the run if goroutines stay that the tests started. Those
-// of fasthttp that look up only every ten seconds may.
-func reportLeaks() int {
-	var left []string
-	ok := eventually(func() bool {
-		left = left[:0]
-		buf := make([]byte, 4<<20)
-		for _, stack := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n")[1:] {
-			if !strings.Contains(stack, "connsCleaner") && !strings.Contains(stack, "updateServerDate") &&
-				!strings.Contains(stack, "(*workerPool).Start") {
-				left = append(left, stack)
-			}
-		}
-		return len(left) == 0
-	})
-	if ok {
-		return 0
-	}
-	fmt.Fprintf(os.Stderr, "%d goroutines left behind:\n\n%s\n", len(left), strings.Join(left, "\n\n"))
-	return 1
-}
+func TestMain(m *testing.M) { realtest.Main(m) }
 
 // eventually polls until ok, or patience is over.
 func eventually(ok func() bool) bool {

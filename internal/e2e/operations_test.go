@@ -275,3 +275,35 @@ func TestServeByFlags(t *testing.T) {
 		t.Errorf("exit code %d, want 0\n%s", code, p.Stderr)
 	}
 }
+
+// A balancer speaks over a unix socket, and is believed about its visitors. A
+// socket that a killed process has left behind is no obstacle.
+func TestUnixListener(t *testing.T) {
+	seen := make(chan string, 1)
+	path := realtest.SocketPath(t)
+	s := setup{app: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen <- r.Header.Get("X-Real-Ip") })}
+	options := realtest.EdgeOptions{Listen: []string{"unix:" + path}, Config: s.config(t)}
+	killed := realtest.Edge(t, options)
+	killed.Signal(syscall.SIGKILL)
+	killed.Exit(t)
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("a killed process left no socket: %v", err)
+	}
+	edge := realtest.Edge(t, options)
+	forwarded := get("/", "X-Forwarded-For: 192.0.2.7")
+	for addr, want := range map[string]string{path: "192.0.2.7", edge.Addr: "127.0.0.1"} {
+		if a := send(t, addr, forwarded); a.status != http.StatusOK {
+			t.Fatalf("%s answers %d", addr, a.status)
+		}
+		if got := <-seen; got != want {
+			t.Errorf("by way of %s the app sees the visitor %q, want %q", addr, got, want)
+		}
+	}
+	edge.Signal(syscall.SIGTERM)
+	if code := edge.Exit(t); code != 0 {
+		t.Errorf("exit code %d, want 0", code)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the socket is still there after the end")
+	}
+}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ssiedge/ssiedge/internal/realtest"
 )
 
 // host is the Host field of every request here, so that answers that hold it
@@ -111,7 +113,7 @@ type wire struct {
 // one goes over another connection.
 func (w *wire) exchange(r request) (a answer, err error) {
 	if w.conn == nil {
-		if w.conn, err = net.Dial("tcp", w.addr); err != nil {
+		if w.conn, err = realtest.Dial(w.addr); err != nil {
 			w.conn = nil
 			return answer{}, err
 		}

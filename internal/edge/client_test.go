@@ -92,6 +92,8 @@ func TestIdentify(t *testing.T) {
 		{"forwarded hops", proxy, []string{"Forwarded: for=127.0.0.1, for=192.0.2.1;proto=https;host=a.example", "Forwarded: for=10.0.0.3;proto=http;host=b.example"},
 			seen{"192.0.2.1", "https", "a.example", "192.0.2.1, 10.0.0.3"}},
 		{"commas in quotes", proxy, []string{`Forwarded: for=192.0.2.1;x="a,for=127.0.0.1"`}, seen{"192.0.2.1", "http", "", "192.0.2.1"}},
+		{"escaped quote", proxy, []string{`Forwarded: for=192.0.2.1, for=10.0.0.3;x="a\"b"`}, seen{"192.0.2.1", "http", "", "192.0.2.1, 10.0.0.3"}},
+		{"escaped backslash", proxy, []string{`Forwarded: for=192.0.2.1, for=10.0.0.3;x="a\\"`}, seen{"192.0.2.1", "http", "", "192.0.2.1, 10.0.0.3"}},
 		{"unknown node", proxy, []string{"Forwarded: for=192.0.2.1, for=unknown;proto=https"}, seen{addr: "10.0.0.1", scheme: "https"}},
 		{"hidden node", proxy, []string{"Forwarded: for=192.0.2.1, for=_hidden, for=10.0.0.3"}, seen{"10.0.0.3", "http", "", "10.0.0.3"}},
 		{"hidden port", proxy, []string{`Forwarded: for="192.0.2.1:_p"`}, seen{"192.0.2.1", "http", "", "192.0.2.1"}},
@@ -120,6 +122,26 @@ func TestIdentify(t *testing.T) {
 				t.Errorf("host %q, want nil unless told", c.host)
 			}
 		})
+	}
+}
+
+func TestParseNode(t *testing.T) {
+	for node, want := range map[string]string{
+		"192.0.2.1": "192.0.2.1", "192.0.2.1:80": "192.0.2.1", "192.0.2.1:": "192.0.2.1", "192.0.2.1:_x": "192.0.2.1", "192.0.2.1:_": "192.0.2.1",
+		"2001:db8::1": "2001:db8::1", "[2001:DB8::1]": "2001:db8::1", "[2001:db8::1]:80": "2001:db8::1",
+		"::ffff:192.0.2.1": "192.0.2.1", "[::ffff:192.0.2.1]:80": "192.0.2.1",
+		// No addresses.
+		"": "", "unknown": "", "_hidden": "", "host.example": "", "[192.0.2.1]": "", "192.0.2": "", "192.0.2.256": "", "192.0.2.01": "",
+		"192.0.2.1:x": "", "192.0.2.1:123456": "", "192.0.2.1 ": "", "[2001:db8::1": "", "[2001:db8::1]x": "", "[]": "", "[": "",
+		"fe80::1%eth0": "", "[fe80::1%eth0]": "", ":::": "", "0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000": "",
+	} {
+		got := ""
+		if a, ok := parseNode([]byte(node)); ok {
+			got = a.String()
+		}
+		if got != want {
+			t.Errorf("parseNode(%q) = %q, want %q", node, got, want)
+		}
 	}
 }
 

@@ -75,6 +75,8 @@ func TestEvaluate(t *testing.T) {
 		{"no slash", strong, 0, []string{`If-None-Match: W"a"`}},
 		{"never closed", strong, 0, []string{`If-None-Match: "a`}},
 		{"space in a tag", odd(`"a b"`), 304, []string{`If-None-Match: "a b"`}},
+		{"space in a weak tag", odd(`"a b"`), 0, []string{`If-None-Match: W/"a b"`}},
+		{"any beside another line is no any", strong, 0, []string{`If-None-Match: *`, `If-None-Match: "x"`}},
 		{"tag outranks date", strong, 0, []string{`If-None-Match: "b"`, "If-Modified-Since: " + dateAfter}},
 		{"tag outranks a later date", strong, 304, []string{`If-None-Match: "a"`, "If-Modified-Since: " + dateBefore}},
 		{"tag outranks a broken date", strong, 0, []string{`If-None-Match: "b"`, "If-Modified-Since: x"}},

@@ -110,6 +110,26 @@ func TestMultipartShortSource(t *testing.T) {
 	}
 }
 
+// A source may tell of its end together with its last bytes.
+func TestMultipartEagerEnd(t *testing.T) {
+	m := newMultipart(eagerSource{strings.NewReader(alphabet)}, []byteRange{{24, 2}, {0, 2}}, 26, "")
+	size := m.size()
+	body, err := io.ReadAll(m)
+	if err != nil || int64(len(body)) != size {
+		t.Errorf("%d bytes, %v, want %d", len(body), err, size)
+	}
+}
+
+type eagerSource struct{ *strings.Reader }
+
+func (e eagerSource) ReadAt(p []byte, at int64) (int, error) {
+	n, err := e.Reader.ReadAt(p, at)
+	if at+int64(n) == e.Size() {
+		err = io.EOF
+	}
+	return n, err
+}
+
 type brokenSource struct{ err error }
 
 func (b brokenSource) ReadAt([]byte, int64) (int, error) { return 0, b.err }

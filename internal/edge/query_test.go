@@ -35,6 +35,8 @@ func TestQueryFilter(t *testing.T) {
 		{"keep none", keep, "a&b&&", ""},
 		{"sort", sort, "c=3&a=1&b=2", "a=1&b=2&c=3"},
 		{"sort is stable", sort, "b=2&a=2&b=1&a=1", "a=2&a=1&b=2&b=1"},
+		{"sort is stable with many", sort, "b=1&b=2&b=3&b=4&b=5&b=6&b=7&b=8&b=9&a=1&b=10&b=11&b=12&a=2&b=13&b=14&b=15",
+			"a=1&a=2&b=1&b=2&b=3&b=4&b=5&b=6&b=7&b=8&b=9&b=10&b=11&b=12&b=13&b=14&b=15"},
 		{"sort by decoded names", sort, "%62=1&a=2&c=0", "a=2&%62=1&c=0"},
 		{"sort shorter first", sort, "ab=1&a=2&&a", "&a=2&a&ab=1"},
 		{"keep and sort", QueryFilter{Mode: QueryKeep, Names: []string{"a", "b"}, Sort: true}, "b=1&c=1&a=1", "a=1&b=1"},

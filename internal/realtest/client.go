@@ -4,7 +4,19 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"strings"
 )
+
+// Dial connects to host:port, or to a unix socket by its path.
+func Dial(addr string) (net.Conn, error) { return net.Dial(network(addr), addr) }
+
+// network gives the network of an address.
+func network(addr string) string {
+	if strings.HasPrefix(addr, "/") {
+		return "unix"
+	}
+	return "tcp"
+}
 
 // Client gives an HTTP client that connects to addr (host:port, or the path of
 // a unix socket) whatever host a URL names, and follows no redirect.

@@ -1,6 +1,7 @@
 package realtest
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -22,6 +23,7 @@ type EdgeServer struct {
 
 // EdgeOptions say how to start ssiedge.
 type EdgeOptions struct {
+	Listen []string // further public listeners
 	Config string   // the configuration but for what listens where: top-level keys first, then tables
 	Admin  string   // further keys of [admin]
 	Env    []string // "NAME=value", beside the test's own environment
@@ -50,8 +52,9 @@ func Edge(t testing.TB, o EdgeOptions) *EdgeServer {
 // stays.
 func (s *EdgeServer) WriteConfig(t testing.TB, o EdgeOptions) {
 	t.Helper()
-	text := "listen = [\"" + s.Addr + "\"]\n" + o.Config +
-		"\n[admin]\nlisten = \"" + strings.TrimPrefix(s.Admin, "http://") + "\"\n" + o.Admin + "\n"
+	listen := strings.Join(append([]string{s.Addr}, o.Listen...), `", "`)
+	text := fmt.Sprintf("listen = [\"%s\"]\n%s\n[admin]\nlisten = %q\n%s\n",
+		listen, o.Config, strings.TrimPrefix(s.Admin, "http://"), o.Admin)
 	if err := os.WriteFile(s.Config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package realtest
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -111,7 +110,7 @@ func (p *Process) listening(t testing.TB, addrs ...string) {
 			if p.Ended() {
 				t.Fatalf("%s ended (%v) before it listened on %s\n%s\n%s", p.name, p.err, addr, p.Stdout.tail(40), p.Stderr.tail(40))
 			}
-			conn, err := net.Dial(network(addr), addr)
+			conn, err := Dial(addr)
 			if err != nil {
 				return false
 			}
@@ -119,14 +118,6 @@ func (p *Process) listening(t testing.TB, addrs ...string) {
 			return true
 		})
 	}
-}
-
-// network gives the network of an address as listening has it.
-func network(addr string) string {
-	if strings.HasPrefix(addr, "/") {
-		return "unix"
-	}
-	return "tcp"
 }
 
 // MemoryOf gives the resident memory of a process in bytes.

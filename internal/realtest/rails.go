@@ -45,7 +45,7 @@ func RailsAt(t testing.TB, addr string, settings ...string) *RailsServer {
 	}
 	s := &RailsServer{Addr: addr, Dir: t.TempDir()}
 	if s.Addr == "" {
-		s.Addr = socketPath(t)
+		s.Addr = SocketPath(t)
 	}
 	s.Cache = filepath.Join(s.Dir, "cache")
 	// In the foreground, as the child of the test, so that it cannot be left
@@ -69,9 +69,9 @@ func (s *RailsServer) up() bool {
 	return answer.StatusCode == http.StatusOK
 }
 
-// socketPath gives a path for a unix socket: short, as its length is limited,
+// SocketPath gives a path for a unix socket: short, as its length is limited,
 // and that of t.TempDir grows with the test's name.
-func socketPath(t testing.TB) string {
+func SocketPath(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "socket")
 	if err != nil {
