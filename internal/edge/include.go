@@ -22,23 +22,32 @@ type inner struct {
 
 var _ ssi.Includer = (*assembly)(nil)
 
-// resolve finds where an include leads: same site, path only. A site that
-// redirects slashes does not redirect itself.
+// resolve finds where an include leads.
 func (a *assembly) resolve(inc *ssi.Include) (*inner, error) {
 	in := &inner{target: target{state: a.state, site: a.site}, visitor: a.visitor}
-	written := []byte(inc.URL)
-	if len(written) == 0 || written[0] != '/' {
-		written = append(inc.From.(*document).directory(), written...)
-	}
-	slash := a.site.options.TrailingSlash
-	if slash == RedirectSlash {
-		slash = StripSlash
-	}
-	if err := in.target.resolve(escapeInclude(written), slash, true); err != nil {
-		return nil, fmt.Errorf("include %q: %w", inc.URL, err)
+	from, _ := inc.From.(*document)
+	if err := in.target.resolveInclude(from, inc.URL); err != nil {
+		return nil, err
 	}
 	in.past = in.settings.bypass.bypassesVisitor(a.visitor)
 	return in, nil
+}
+
+// resolveInclude makes the URL of an include in from the target's: same site,
+// path only. A site that redirects slashes does not redirect itself.
+func (t *target) resolveInclude(from *document, written string) error {
+	full := []byte(written)
+	if len(full) == 0 || full[0] != '/' {
+		full = append(from.directory(), full...)
+	}
+	slash := t.site.options.TrailingSlash
+	if slash == RedirectSlash {
+		slash = StripSlash
+	}
+	if err := t.resolve(escapeInclude(full), slash, true); err != nil {
+		return fmt.Errorf("include %q: %w", written, err)
+	}
+	return nil
 }
 
 // escapeInclude escapes what may not stand in a target: "#", which in an
