@@ -28,6 +28,8 @@ const (
 	tomlUnsafe = "github.com/pelletier/go-toml/v2/unstable"
 	cobra      = "github.com/spf13/cobra"
 	errgroup   = "golang.org/x/sync/errgroup"
+	term       = "golang.org/x/term"
+	progress   = "github.com/schollz/progressbar/v3"
 )
 
 // may says what a package may import beside the standard library.
@@ -55,10 +57,12 @@ var policy = map[string]may{
 		others: []string{toml, tomlUnsafe},
 	},
 	"internal/admin": {others: []string{prometheus, promhttp}},
+	"internal/check": {ours: []string{"ssi", "internal/edge"}, tests: []string{module + "/conf"}},
 	"internal/demo":  {tests: []string{module + "/ssi"}},
+	"internal/warm":  {others: []string{progress}},
 	"cmd/ssiedge": {
-		ours:   []string{"conf", "internal/edge", "internal/admin", "internal/demo", "internal/accesslog", "ssi", "pagecache", "origin"},
-		others: []string{cobra, errgroup, fasthttp, prometheus, promhttp, collectors, unix},
+		ours:   []string{"conf", "internal/edge", "internal/admin", "internal/check", "internal/demo", "internal/warm", "internal/accesslog", "ssi", "pagecache", "origin"},
+		others: []string{cobra, errgroup, fasthttp, prometheus, promhttp, collectors, unix, term},
 	},
 	"internal/realtest": {},
 	"internal/e2e":      {tests: []string{memcache}},

@@ -55,6 +55,7 @@ func rootCommand(stdout, stderr io.Writer, code *int) *cobra.Command {
 		serveCommand(stdout, stderr, code),
 		checkCommand(stdout, stderr, code),
 		demoCommand(stdout, stderr, code),
+		warmCommand(stdout, stderr, code),
 		versionCommand(stdout),
 	)
 	return root
@@ -64,10 +65,10 @@ func checkCommand(stdout, stderr io.Writer, code *int) *cobra.Command {
 	file := defaultFile
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Say what is wrong with the configuration, at file:line:col, and the cure",
+		Short: "Say what is wrong with the configuration and the pages under root, at file:line:col, and the cure",
 		Args:  cobra.NoArgs,
 		Run: func(*cobra.Command, []string) {
-			*code = check(file, os.LookupEnv, stdout, stderr)
+			*code = runCheck(file, os.LookupEnv, stdout, stderr)
 		},
 	}
 	cmd.Flags().StringVarP(&file, "config", "c", file, "configuration file")
