@@ -65,6 +65,7 @@ type Place struct {
 	Path      string // canonical and decoded
 	File      string // the published file that answers, by its name below root, with a leading slash; "": none
 	Size      int64  // bytes of that file
+	Largest   int64  // bytes; a larger file is no fragment
 	Run       bool   // its directives are run
 	Published bool   // memcached may have a page there
 	Origin    bool   // there is an origin to ask
@@ -86,7 +87,10 @@ func (r *Resolver) Include(from, written string) (Place, error) {
 	}
 	if r.site.files != nil && !t.url.encoded {
 		p.File, p.Size, _ = r.site.files.Name(t.url.path, t.answersExactly())
-		p.Run = p.File != "" && t.processed([]byte(pagecache.TypeByName(p.File)))
+	}
+	if p.File != "" {
+		p.Largest = r.site.files.Largest(p.File)
+		p.Run = t.processed([]byte(pagecache.TypeByName(p.File)))
 	}
 	return p, nil
 }

@@ -92,18 +92,18 @@ func TestResolverInclude(t *testing.T) {
 		from, url string
 		want      Place
 	}{
-		{"/x.html", "/a", Place{Path: "/a", File: "/a.html", Size: 6, Run: true}},
-		{"/x.html", "/a.html?q=1", Place{Path: "/a.html", File: "/a.html", Size: 6, Run: true}},
-		{"/dir/x.html", "b", Place{Path: "/dir/b", File: "/dir/b.html", Size: 10, Run: true}},
-		{"/dir/x.html", "../a/", Place{Path: "/a", File: "/a.html", Size: 6, Run: true}},
-		{"/dir/x.html", "", Place{Path: "/dir", File: "/dir/index.html", Size: 14, Run: true}},
-		{"/x.html", "/", Place{Path: "/", File: "/index.html", Size: 10, Run: true}},
-		{"/x.html", "/dir/c.txt", Place{Path: "/dir/c.txt", File: "/dir/c.txt", Size: 9}},
-		{"/x.html", "/plain", Place{Path: "/plain", File: "/plain.html", Size: 10}},
-		{"/x.html", "/moved", Place{Path: "/moved", File: "/moved.html", Size: 10, Run: true, Redirect: true}},
+		{"/x.html", "/a", Place{Path: "/a", File: "/a.html", Size: 6, Largest: DefaultMaxKeep, Run: true}},
+		{"/x.html", "/a.html?q=1", Place{Path: "/a.html", File: "/a.html", Size: 6, Largest: DefaultMaxKeep, Run: true}},
+		{"/dir/x.html", "b", Place{Path: "/dir/b", File: "/dir/b.html", Size: 10, Largest: DefaultMaxKeep, Run: true}},
+		{"/dir/x.html", "../a/", Place{Path: "/a", File: "/a.html", Size: 6, Largest: DefaultMaxKeep, Run: true}},
+		{"/dir/x.html", "", Place{Path: "/dir", File: "/dir/index.html", Size: 14, Largest: DefaultMaxKeep, Run: true}},
+		{"/x.html", "/", Place{Path: "/", File: "/index.html", Size: 10, Largest: DefaultMaxKeep, Run: true}},
+		{"/x.html", "/dir/c.txt", Place{Path: "/dir/c.txt", File: "/dir/c.txt", Size: 9, Largest: 8 << 20}},
+		{"/x.html", "/plain", Place{Path: "/plain", File: "/plain.html", Size: 10, Largest: DefaultMaxKeep}},
+		{"/x.html", "/moved", Place{Path: "/moved", File: "/moved.html", Size: 10, Largest: DefaultMaxKeep, Run: true, Redirect: true}},
 		{"/x.html", "/nothing", Place{Path: "/nothing"}},
 		{"/x.html", "/a%2Fb", Place{Path: "/a/b"}},
-		{"/x.html", "/100%25", Place{Path: "/100%", File: "/100%.html", Size: 9, Run: true}},
+		{"/x.html", "/100%25", Place{Path: "/100%", File: "/100%.html", Size: 9, Largest: DefaultMaxKeep, Run: true}},
 		{"/x.html", "/app/menu", Place{Path: "/app/menu", Origin: true}},
 		{"/100%/x.html", "y", Place{Path: "/100%/y"}},
 	} {
@@ -131,8 +131,8 @@ func TestResolverIncludeWithQuery(t *testing.T) {
 	})
 	for url, want := range map[string]Place{
 		"/a?page=2":      {Path: "/a", Origin: true},
-		"/a.html?page=2": {Path: "/a.html", File: "/a.html", Size: 6, Run: true, Origin: true},
-		"/a":             {Path: "/a", File: "/a.html", Size: 6, Run: true, Published: true, Origin: true},
+		"/a.html?page=2": {Path: "/a.html", File: "/a.html", Size: 6, Largest: DefaultMaxKeep, Run: true, Origin: true},
+		"/a":             {Path: "/a", File: "/a.html", Size: 6, Largest: DefaultMaxKeep, Run: true, Published: true, Origin: true},
 	} {
 		if got, err := r.Include("/x.html", url); err != nil || got != want {
 			t.Errorf("%q: %+v, %v, want %+v", url, got, err, want)

@@ -1,0 +1,154 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// place is a file or folder under root.
+type place struct {
+	name string // below root, with a leading slash; "": root itself
+	real string // the same as an absolute path free of links
+}
+
+// walker goes through a site's root.
+type walker struct {
+	bounds bounds
+	seen   map[fileID]struct{} // folders
+	links  []link              // found and not yet followed
+}
+
+// link is a symlink under root, or in a folder that one leads to.
+type link struct {
+	place       // real is the path of the link itself
+	served bool // files in its folder are
+}
+
+// walk looks at every file under root. Links come last, so that what has a name
+// of its own under root goes by that.
+func (s *site) walk() {
+	var err error
+	if s.bounds, err = newBounds(s.options.Files.Root, s.options.Files.Links); err != nil {
+		s.add(unreadable(s.path(""), err))
+		return
+	}
+	s.folder(place{real: s.bounds[0]})
+	for len(s.walker.links) > 0 {
+		next := s.walker.links[0]
+		s.walker.links = s.walker.links[1:]
+		s.follow(next)
+	}
+}
+
+// folder looks at what is in a folder, once: links may lead to it from many
+// places, and from within itself.
+func (s *site) folder(p place) {
+	info, err := os.Stat(p.real)
+	if err != nil {
+		s.vanished(p, err)
+		return
+	}
+	id := identify(info)
+	if _, ok := s.walker.seen[id]; ok {
+		return
+	}
+	s.walker.seen[id] = struct{}{}
+	entries, err := os.ReadDir(p.real)
+	if err != nil {
+		s.vanished(p, err)
+	}
+	served := s.bounds.hold(p.real)
+	for _, e := range entries {
+		s.entry(p, e, served)
+	}
+}
+
+// entry looks at one thing in a folder. served says whether files in that folder
+// are.
+func (s *site) entry(folder place, e fs.DirEntry, served bool) {
+	p := place{folder.name + "/" + e.Name(), filepath.Join(folder.real, e.Name())}
+	switch kind := e.Type(); {
+	case hidden(p.name):
+	case kind.IsDir():
+		if served || s.bounds.hold(p.real) || s.bounds.liesIn(p.real) {
+			s.folder(p)
+		}
+	case kind&fs.ModeSymlink != 0:
+		s.walker.links = append(s.walker.links, link{p, served})
+	case kind.IsRegular() && served:
+		info, err := e.Info()
+		s.visit(p, info, err)
+	}
+}
+
+// hidden says whether the last segment of a name is a dot name, which no URL may
+// have but under /.well-known/.
+func hidden(name string) bool {
+	const open = "/.well-known"
+	dot := strings.HasPrefix(name[strings.LastIndexByte(name, '/')+1:], ".")
+	return dot && name != open && !strings.HasPrefix(name, open+"/")
+}
+
+// follow looks at what a link leads to, as far as serving would go.
+func (s *site) follow(l link) {
+	info, err := os.Stat(l.real) // first, since its errors are the clearer ones
+	var real string
+	if err == nil {
+		real, err = filepath.EvalSymlinks(l.real)
+	}
+	if err != nil {
+		s.deadLink(l, err)
+		return
+	}
+	p := place{l.name, real}
+	switch kind := info.Mode(); {
+	case kind.IsDir() && (s.bounds.hold(real) || s.bounds.liesIn(real)):
+		s.folder(p)
+	case kind.IsRegular() && s.bounds.hold(real):
+		s.visit(p, info, nil)
+	case kind.IsDir(), kind.IsRegular() && s.resolver.File(l.name).Any:
+		s.strayLink(l, real, kind.IsDir())
+	}
+}
+
+// deadLink judges a link that cannot be followed. One that stands outside what
+// is served is nobody's business.
+func (s *site) deadLink(l link, err error) {
+	switch {
+	case !l.served:
+	case errors.Is(err, fs.ErrPermission):
+		s.add(unreadable(s.path(l.name), err))
+	default:
+		s.warn(l.name, fmt.Sprintf("link leads nowhere: %v", cause(err)), "make what it leads to, or remove it")
+	}
+}
+
+// strayLink judges a link that serving does not follow.
+func (s *site) strayLink(l link, real string, folder bool) {
+	if !l.served {
+		return
+	}
+	add := real
+	if !folder {
+		add = filepath.Dir(real)
+	}
+	s.warn(l.name, fmt.Sprintf("link leads to %q, outside root and links: it is not served", real),
+		fmt.Sprintf("add %q to links, or remove it", add))
+}
+
+// warn notes what is odd about a file as a whole.
+func (s *site) warn(name, message, cure string) {
+	s.add(Problem{File: s.path(name), Line: 1, Col: 1, Message: message, Cure: cure, Warning: true})
+}
+
+// vanished judges an error of what was there a moment ago: that it is gone by
+// now is no problem.
+func (s *site) vanished(p place, err error) {
+	if !errors.Is(err, fs.ErrNotExist) {
+		s.add(unreadable(s.path(p.name), err))
+	}
+}
