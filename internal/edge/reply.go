@@ -115,7 +115,6 @@ func (r *request) respondReply(p *reply) {
 		if processed && r.ctx.IsHead() {
 			// Only a body would tell whether there is something to assemble.
 			r.unvalidated()
-			r.ctx.Response.Header.Del("Content-Length")
 		}
 		r.ctx.Response.SkipBody = true
 		p.close()
@@ -215,6 +214,7 @@ func (r *request) unvalidated() {
 	h := &r.ctx.Response.Header
 	h.Del("Etag")
 	h.Del("Accept-Ranges")
+	h.Del("Content-Length")
 	if !r.site.options.SSI.KeepLastModified {
 		h.Del("Last-Modified")
 	}
