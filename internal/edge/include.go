@@ -35,7 +35,7 @@ func (a *assembly) resolve(inc *ssi.Include) (*inner, error) {
 		slash = StripSlash
 	}
 	if err := in.target.resolve(escapeInclude(written), slash, true); err != nil {
-		return nil, fmt.Errorf("include %q: %w", inc.URL, err)
+		return nil, err
 	}
 	in.past = in.settings.bypass.bypassesVisitor(a.visitor)
 	return in, nil
@@ -80,7 +80,7 @@ func (a *assembly) Lookup(inc *ssi.Include) (ssi.Fragment, bool) {
 		}
 	}
 	if settled && in.settings.origin == nil {
-		return a.failed(fmt.Errorf("include %q: no such page, and no origin to ask", inc.URL)), true
+		return a.failed(errors.New("no such page, and no origin to ask")), true
 	}
 	return ssi.Fragment{}, false
 }
@@ -94,11 +94,11 @@ func (a *assembly) Fetch(ctx context.Context, inc *ssi.Include) ssi.Fragment {
 		}
 	}
 	if in.settings.origin == nil {
-		return a.failed(fmt.Errorf("include %q: no such page, and no origin to ask", inc.URL))
+		return a.failed(errors.New("no such page, and no origin to ask"))
 	}
 	f, err := a.fetch(ctx, in)
 	if err != nil {
-		return a.failed(fmt.Errorf("include %q: %w", inc.URL, err))
+		return a.failed(err)
 	}
 	a.edge.metrics.includes[includeOrigin].Add(1)
 	return f
