@@ -10,10 +10,12 @@ import (
 )
 
 // probe looks whether a connection has something to read, without reading it.
+// It polls: that says what recv with MSG_PEEK says, and allocates nothing.
 type probe struct {
 	raw  syscall.RawConn
-	peek func(fd uintptr) bool // made once a connection: a closure each time would allocate
-	buf  [1]byte
+	look func(fd uintptr) bool // made once a connection: a closure each time would allocate
+	fds  [1]unix.PollFd
+	n    int // descriptors that have something: bytes, an end or an error
 	err  error
 }
 
@@ -28,21 +30,17 @@ func (p *probe) init(c net.Conn) {
 		return
 	}
 	p.raw = raw
-	p.peek = func(fd uintptr) bool {
+	p.look = func(fd uintptr) bool {
+		p.fds[0] = unix.PollFd{Fd: int32(fd), Events: unix.POLLIN}
 		for {
-			_, _, p.err = unix.Recvfrom(int(fd), p.buf[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
-			if p.err != unix.EINTR {
+			if p.n, p.err = unix.Poll(p.fds[:], 0); p.err != unix.EINTR {
 				return true // never wait until there is something
 			}
 		}
 	}
 }
 
-// silent reports whether the connection is open and has nothing to read: only
-// EAGAIN says so. An end of the stream is no error, and bytes are none either.
+// silent reports whether the connection is open and has nothing to read.
 func (p *probe) silent() bool {
-	if p.raw == nil || p.raw.Read(p.peek) != nil {
-		return false
-	}
-	return p.err == unix.EAGAIN
+	return p.raw != nil && p.raw.Read(p.look) == nil && p.err == nil && p.n == 0
 }

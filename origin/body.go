@@ -94,27 +94,6 @@ func (t *trip) Close() error {
 	return nil
 }
 
-// finish gives the connection back, to be kept or closed. Doing so again does
-// nothing.
-func (t *trip) finish(keep bool) {
-	c := t.conn
-	if c == nil {
-		return
-	}
-	t.conn = nil
-	// A byte after the answer would be taken for the next one.
-	keep = keep && t.keep && t.br.Buffered() == 0
-	if t.up != nil {
-		keep = t.up.end(keep)
-	}
-	if t.stop != nil && !t.stop() {
-		keep = false // the context closes it, now or soon
-	}
-	t.server.client.ReleaseReader(t.br)
-	t.br = nil
-	t.server.put(c, keep)
-}
-
 // judgeBody tells the kind of an error met in the body, and says it in our
 // words.
 func (t *trip) judgeBody(err error) (Kind, error) {

@@ -3,10 +3,7 @@ package origin
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"net"
 
 	"github.com/valyala/fasthttp"
 )
@@ -26,94 +23,10 @@ func (h *head) keeps() bool {
 	return !h.close && (!h.http10 || h.keepAlive)
 }
 
-// scratch is memory for one exchange, from the Pool's pool. The head of an
-// answer is gathered in raw, judged, and written anew into clean, which
-// fasthttp then parses: it would take "Content-Length : 2", status 99 and
-// chunks in HTTP/1.0, and would mark an answer of unknown length as one after
-// which the visitor's connection must be closed.
-type scratch struct {
-	request []byte // the request's head
-	raw     []byte // the answer's, as it came
-	clean   []byte // the same without hop-by-hop fields, as HTTP/1.1
-	named   []byte // what Connection names, separated by commas
-	coding  []byte // the values of Content-Encoding, joined
-
-	src    bytes.Reader
-	reader *bufio.Reader // over src
-}
-
-// maxScratch is how much of a buffer is kept from one exchange to the next.
-const maxScratch = 16 << 10
-
-func newScratch() *scratch {
-	s := new(scratch)
-	s.reader = bufio.NewReaderSize(&s.src, 4<<10)
-	return s
-}
-
-// trim lets go of what a rare large head made large.
-func (s *scratch) trim() {
-	for _, b := range []*[]byte{&s.request, &s.raw, &s.clean, &s.named, &s.coding} {
-		if cap(*b) > maxScratch {
-			*b = nil
-		}
-	}
-	s.src.Reset(nil)
-}
-
-// errHeadTooLarge is a head over MaxHead bytes.
-type errHeadTooLarge int
-
-func (e errHeadTooLarge) Error() string {
-	return fmt.Sprintf("the head of the answer is over %d bytes", int(e))
-}
-
 // malformed is a head that is none of HTTP/1.
 type malformed struct{ error }
 
 func malformedf(format string, a ...any) error { return malformed{fmt.Errorf(format, a...)} }
-
-// gather reads the bytes of one head into s.raw, up to and with its empty
-// line. It takes what has come and does not wait for the ends of lines: a head
-// that is too large is refused as soon as it is.
-func (s *scratch) gather(br *bufio.Reader, limit int) error {
-	s.raw = s.raw[:0]
-	start := 0 // of the last line
-	for {
-		if _, err := br.Peek(1); err != nil {
-			return err
-		}
-		piece, _ := br.Peek(br.Buffered())
-		n := bytes.IndexByte(piece, '\n') + 1
-		whole := n > 0
-		if whole {
-			piece = piece[:n]
-		}
-		s.raw = append(s.raw, piece...)
-		br.Discard(len(piece))
-		if len(s.raw) > limit {
-			return errHeadTooLarge(limit)
-		}
-		if !whole {
-			continue
-		}
-		if line := s.raw[start:]; len(line) == 1 || len(line) == 2 && line[0] == '\r' {
-			return nil
-		}
-		start = len(s.raw)
-	}
-}
-
-// checkProtocol refuses what does not begin as an answer of HTTP/1 does, so
-// that nobody waits for the end of a line of it. Something is buffered.
-func checkProtocol(br *bufio.Reader) error {
-	const want = "HTTP/1."
-	b, _ := br.Peek(min(br.Buffered(), len(want)))
-	if !bytes.HasPrefix([]byte(want), b) {
-		return malformedf("the answer begins with %q, want %q", b, want)
-	}
-	return nil
-}
 
 // parse judges the head in s.raw and fills h with its fields. h must come from
 // the Pool's blank.
@@ -324,100 +237,4 @@ func (s *scratch) fill(h *fasthttp.ResponseHeader) error {
 		h.SetContentEncodingBytes(s.coding)
 	}
 	return nil
-}
-
-// cutLine splits b after its first line, which is given without its end.
-// Single line feeds end lines too (RFC 9112 section 2.2).
-func cutLine(b []byte) (line, rest []byte) {
-	i := bytes.IndexByte(b, '\n')
-	if i < 0 {
-		return nil, nil
-	}
-	line, rest = b[:i], b[i+1:]
-	if i > 0 && b[i-1] == '\r' {
-		line = b[:i-1]
-	}
-	return line, rest
-}
-
-// joinFolds makes the first line of b one with the lines that begin with a
-// space, by putting spaces in place of the line ends (RFC 9112 section 5.2).
-func joinFolds(b []byte) {
-	if len(b) <= 2 {
-		return // the empty line
-	}
-	for i := bytes.IndexByte(b, '\n'); i >= 0 && i+1 < len(b) && isOWS(b[i+1]); {
-		b[i] = ' '
-		if i > 0 && b[i-1] == '\r' {
-			b[i-1] = ' '
-		}
-		n := bytes.IndexByte(b[i:], '\n')
-		if n < 0 {
-			return
-		}
-		i += n
-	}
-}
-
-func isOWS(c byte) bool { return c == ' ' || c == '\t' }
-
-// isControl reports whether r has no place in a line of a head.
-func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
-
-// isField compares a name with one in lower case.
-func isField(name []byte, lower string) bool {
-	if len(name) != len(lower) {
-		return false
-	}
-	for i, c := range name {
-		if 'A' <= c && c <= 'Z' {
-			c |= 0x20
-		}
-		if c != lower[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// isToken reports whether b is a token of RFC 9110 section 5.6.2.
-func isToken(b []byte) bool {
-	for _, c := range b {
-		if c >= 0x80 || !tokenBytes[c] {
-			return false
-		}
-	}
-	return len(b) > 0
-}
-
-var tokenBytes = [128]bool{
-	'!': true, '#': true, '$': true, '%': true, '&': true, '\'': true, '*': true, '+': true, '-': true, '.': true,
-	'^': true, '_': true, '`': true, '|': true, '~': true,
-	'0': true, '1': true, '2': true, '3': true, '4': true, '5': true, '6': true, '7': true, '8': true, '9': true,
-	'A': true, 'B': true, 'C': true, 'D': true, 'E': true, 'F': true, 'G': true, 'H': true, 'I': true, 'J': true,
-	'K': true, 'L': true, 'M': true, 'N': true, 'O': true, 'P': true, 'Q': true, 'R': true, 'S': true, 'T': true,
-	'U': true, 'V': true, 'W': true, 'X': true, 'Y': true, 'Z': true,
-	'a': true, 'b': true, 'c': true, 'd': true, 'e': true, 'f': true, 'g': true, 'h': true, 'i': true, 'j': true,
-	'k': true, 'l': true, 'm': true, 'n': true, 'o': true, 'p': true, 'q': true, 'r': true, 's': true, 't': true,
-	'u': true, 'v': true, 'w': true, 'x': true, 'y': true, 'z': true,
-}
-
-// blankHeader makes the head that answers are parsed into: one that keeps the
-// Date it is given and adds nothing. fasthttp sets the bits for that only on
-// the answers of a Server with such settings, hence a server for one request.
-func blankHeader() (*fasthttp.ResponseHeader, error) {
-	blank := new(fasthttp.ResponseHeader)
-	server := fasthttp.Server{
-		NoDefaultDate: true, NoDefaultContentType: true, NoDefaultServerHeader: true,
-		Handler: func(ctx *fasthttp.RequestCtx) { ctx.Response.Header.CopyTo(blank) },
-	}
-	near, far := net.Pipe()
-	done := make(chan error, 1)
-	go func() { done <- server.ServeConn(far) }()
-	_, err := io.WriteString(near, "HEAD / HTTP/1.1\r\nHost: blank\r\nConnection: close\r\n\r\n")
-	if err == nil {
-		_, err = io.Copy(io.Discard, near)
-	}
-	near.Close()
-	return blank, errors.Join(err, <-done)
 }

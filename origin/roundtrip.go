@@ -1,7 +1,6 @@
 package origin
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -51,16 +50,6 @@ func (t *trip) attempt(candidates int, fresh bool) *Error {
 	}
 	t.begin(h)
 	return nil
-}
-
-// watch closes the connection when the context ends. The connection of the
-// system is captured, not t.conn: a call that comes late then does no harm.
-func (t *trip) watch() {
-	if t.ctx.Done() == nil {
-		return
-	}
-	raw := t.conn.Conn
-	t.stop = context.AfterFunc(t.ctx, func() { raw.Close() })
 }
 
 // startUpload begins to send the body, if there is one, beside the reading of
@@ -124,26 +113,6 @@ func (t *trip) begin(h head) {
 	if t.left == 0 {
 		t.end()
 	}
-}
-
-// fail ends the attempt. What ended it first is to blame: the context, the
-// visitor's body, and only then the server.
-func (t *trip) fail(k Kind, err error) *Error {
-	var body error
-	if t.up != nil {
-		body = t.up.failure()
-	}
-	t.finish(false)
-	switch {
-	case t.ctx.Err() != nil:
-		k, err = Canceled, t.ctx.Err()
-	case body != nil:
-		k, err = Body, body
-	}
-	if t.server != nil {
-		t.server.counters.failed(k)
-	}
-	return t.error(k, err)
 }
 
 // judge tells the kind of an error met while the head was awaited, and says it

@@ -2,6 +2,7 @@ package origin
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -23,7 +24,7 @@ func (t *trip) upgrade() *Error {
 		}
 	}
 	if t.stop != nil && !t.stop() {
-		return t.fail(Canceled, t.ctx.Err())
+		return t.fail(Canceled, context.Canceled)
 	}
 	if err := t.conn.SetDeadline(time.Time{}); err != nil {
 		return t.fail(Reset, cutError(err))

@@ -13,26 +13,45 @@ import (
 	"time"
 )
 
-// testClock is a clock that a test moves. It starts a minute ahead of the real
-// one, so that a file written just now is an old one.
+// testClock is a clock that stands still until a test moves it. It starts a
+// minute ahead, so that a file written just now is an old one.
 type testClock struct {
-	ahead  atomic.Int64 // of the real time, in nanoseconds
+	base   time.Time
+	ahead  atomic.Int64             // of base, in nanoseconds
+	files  atomic.Pointer[[]string] // not nil: base is when one of these was changed last, plus a millisecond
 	pauses atomic.Int64
 	onWait func() // called instead of sleeping; nil: nothing happens
 }
 
 func newTestClock() *testClock {
-	c := new(testClock)
+	c := &testClock{base: time.Now()}
 	c.advance(time.Minute)
 	return c
 }
 
 func (c *testClock) advance(d time.Duration) { c.ahead.Add(int64(d)) }
 
-// real makes the clock show the real time: a file written just now is young.
-func (c *testClock) real() { c.ahead.Store(0) }
+// follow makes the clock show a time at which the files were changed just now,
+// however long the machine takes for it.
+func (c *testClock) follow(files ...string) {
+	c.files.Store(&files)
+	c.ahead.Store(0)
+}
 
-func (c *testClock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *testClock) now() time.Time {
+	now := c.base
+	if files := c.files.Load(); files != nil {
+		for _, name := range *files {
+			if st, err := statPath(name); err == nil {
+				changed := time.Unix(0, max(st.id.mtime, st.id.change)).Add(time.Millisecond)
+				if changed.After(now) {
+					now = changed
+				}
+			}
+		}
+	}
+	return now.Add(time.Duration(c.ahead.Load()))
+}
 
 func (c *testClock) sleep(d time.Duration) {
 	c.pauses.Add(1)
@@ -42,7 +61,7 @@ func (c *testClock) sleep(d time.Duration) {
 }
 
 func (c *testClock) clock() *clock {
-	return &clock{now: c.now, sleep: c.sleep, start: time.Now()}
+	return &clock{now: c.now, sleep: c.sleep, start: c.base}
 }
 
 // site is a root with files, and what a test needs round it.
@@ -103,6 +122,15 @@ func (s *site) link(target, name string) {
 	if err := os.Symlink(target, s.path(name)); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// young makes files the clock's: they are a millisecond old.
+func (s *site) young(names ...string) {
+	var files []string
+	for _, name := range names {
+		files = append(files, s.path(name))
+	}
+	s.clock.follow(files...)
 }
 
 // dated sets the time of a file's last write.

@@ -13,19 +13,18 @@ func TestValidateKey(t *testing.T) {
 		}
 	}
 	for bad, cure := range map[string]string{
-		"":                                     `"{path}"`,
-		"{pth}":                                "one of {path} {raw_path} {query} {host} {scheme}",
-		"{path":                                "}",
-		"{path}{":                              "}",
-		"{}{path}":                             "one of {path}",
-		"{PATH}":                               "one of {path}",
-		"{{path}":                              "one of {path}",
-		"home":                                 "add {path} or {raw_path}",
-		"{host}?{query}":                       "add {path} or {raw_path}",
-		"\x7f{path}":                           "0x7f",
-		strings.Repeat("x", 251) + "{path}":    "at most 250",
-		strings.Repeat("% ", 50) + "{path}":    "at most 250", // escaped it is longer
-		"{path" + strings.Repeat("}", 0) + " ": "}",
+		"":                                  `"{path}"`,
+		"{pth}":                             "one of {path} {raw_path} {query} {host} {scheme}",
+		"{path":                             "}",
+		"{path}{":                           "}",
+		"{}{path}":                          "one of {path}",
+		"{PATH}":                            "one of {path}",
+		"{{path}":                           "one of {path}",
+		"home":                              "add {path} or {raw_path}",
+		"{host}?{query}":                    "add {path} or {raw_path}",
+		"\x7f{path}":                        "0x7f",
+		strings.Repeat("x", 251) + "{path}": "at most 250",
+		strings.Repeat("% ", 50) + "{path}": "at most 250", // escaped it is longer
 	} {
 		err := ValidateKey(bad)
 		if err == nil || !strings.Contains(err.Error(), cure) {
@@ -87,9 +86,6 @@ func FuzzKey(f *testing.F) {
 	f.Fuzz(func(t *testing.T, template, path, raw, query string) {
 		tmpl, err := parseKey(template)
 		if err != nil {
-			if template != "" && strings.Contains(err.Error(), "BUG") {
-				t.Error(err)
-			}
 			return
 		}
 		k := PublishedKey{Path: []byte(path), RawPath: []byte(raw), Query: []byte(query)}

@@ -8,11 +8,16 @@ import (
 	"time"
 )
 
-// newYoungSite is a site whose clock shows the real time: what a test writes
-// is young.
+// newYoungSite is a site whose files are young, and stay so however often they
+// are written.
 func newYoungSite(t *testing.T, files ...string) *site {
 	s := newSite(t, FilesOptions{}, files...)
-	s.clock.real()
+	var names []string
+	for _, f := range files {
+		name, _, _ := strings.Cut(f, "=")
+		names = append(names, name)
+	}
+	s.young(names...)
 	return s
 }
 
@@ -46,8 +51,8 @@ func TestYoungFileIsServedNotKept(t *testing.T) {
 func TestYoungFileInPlaceOfAKeptOne(t *testing.T) {
 	s := newSite(t, FilesOptions{}, "a.html=old")
 	s.want("kept", "/a=old")
-	s.clock.real()
 	s.write("a.html", "new")
+	s.young("a.html")
 	s.want("young", "/a=new")
 	if st := s.memory.Stats(); st.Pages != 0 {
 		t.Errorf("%+v", st)
@@ -175,7 +180,7 @@ func TestYoung(t *testing.T) {
 // Large files are waited for too; they are handed out open.
 func TestYoungLargeFile(t *testing.T) {
 	s := newSite(t, FilesOptions{MaxKeep: 10}, "a.txt=more than ten bytes")
-	s.clock.real()
+	s.young("a.txt")
 	h, ok := s.Get([]byte("/a.txt"), false)
 	if !ok || h.File == nil || h.Page.Kept || s.clock.pauses.Load() != 1 {
 		t.Fatalf("%v %+v", ok, h)

@@ -363,6 +363,34 @@ func TestDemoEdits(t *testing.T) {
 	}
 }
 
+// TestDemoReload: a mistake in the demo's configuration changes nothing, and is
+// told and counted.
+func TestDemoReload(t *testing.T) {
+	r := startDemo(t)
+	c := visitor(t)
+	file := filepath.Join(r.dir, "ssiedge.toml")
+	old, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, append(old, "internel = true\n"...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	res, err := c.Post(r.admin+"/reload", "application/json", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if told := body(t, res, http.StatusUnprocessableEntity); !strings.Contains(told, "internel") {
+		t.Errorf("the mistake is not told: %s", told)
+	}
+	get(t, c, r.base+"/towns")
+	for _, want := range []string{`ssiedge_reloads_total{result="done"} 0`, `ssiedge_reloads_total{result="failed"} 1`} {
+		if metrics := get(t, c, r.admin+"/metrics"); !strings.Contains(metrics, want) {
+			t.Errorf("no %s in\n%s", want, metrics)
+		}
+	}
+}
+
 func TestDemoLeavesNothing(t *testing.T) {
 	r := startDemo(t)
 	if log, err := os.Stat(filepath.Join(r.dir, "access.log")); err != nil || !log.Mode().IsRegular() {

@@ -20,6 +20,7 @@ func (s *service) reload() error {
 	}
 	cfg, err := s.load()
 	if err != nil {
+		s.edge.ReloadFailed()
 		s.logMistakes(err)
 		return err
 	}

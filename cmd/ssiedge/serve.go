@@ -288,6 +288,9 @@ func (s *service) drain(quit context.Context) error {
 	ctx, cancel := context.WithTimeout(quit, drainTime)
 	defer cancel()
 	err := s.server.Shutdown(ctx)
+	for _, l := range s.public {
+		l.Close() // Shutdown does not know those whose Serve has yet to begin
+	}
 	if adminErr := s.admin.Shutdown(ctx); err == nil {
 		err = adminErr
 	}

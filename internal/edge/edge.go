@@ -72,6 +72,10 @@ func (e *Edge) Reload(o Options) error {
 	return nil
 }
 
+// ReloadFailed counts a reload that did not get as far as Reload, since the new
+// configuration has mistakes.
+func (e *Edge) ReloadFailed() { e.metrics.reloadsFailed.Add(1) }
+
 // Close closes idle connections to origins and memcached. Requests under way
 // end by themselves.
 func (e *Edge) Close() { e.state.Load().close() }

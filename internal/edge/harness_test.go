@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/valyala/fasthttp"
+
 	"github.com/ssiedge/ssiedge/internal/realtest"
 	"github.com/ssiedge/ssiedge/origin"
 	"github.com/ssiedge/ssiedge/pagecache"
@@ -474,3 +476,19 @@ func (l *logBuffer) String() string {
 func itoa(n int) string { return strconv.Itoa(n) }
 
 func ptr[T any](v T) *T { return &v }
+
+// coded is s in a content coding; one that nobody knows leaves it as it is.
+func coded(t testing.TB, coding, s string) string {
+	t.Helper()
+	switch coding {
+	case "gzip", "x-gzip":
+		return gzipped(s)
+	case "deflate":
+		return string(fasthttp.AppendDeflateBytes(nil, []byte(s)))
+	case "br":
+		return string(fasthttp.AppendBrotliBytes(nil, []byte(s)))
+	case "zstd":
+		return string(fasthttp.AppendZstdBytes(nil, []byte(s)))
+	}
+	return s
+}

@@ -44,10 +44,7 @@ func (t *target) resolveInclude(from *document, written string) error {
 	if slash == RedirectSlash {
 		slash = StripSlash
 	}
-	if err := t.resolve(escapeInclude(full), slash, true); err != nil {
-		return fmt.Errorf("include %q: %w", written, err)
-	}
-	return nil
+	return t.resolve(escapeInclude(full), slash, true)
 }
 
 // escapeInclude escapes what may not stand in a target: "#", which in an
@@ -89,7 +86,7 @@ func (a *assembly) Lookup(inc *ssi.Include) (ssi.Fragment, bool) {
 		}
 	}
 	if settled && in.settings.origin == nil {
-		return a.failed(fmt.Errorf("include %q: no such page, and no origin to ask", inc.URL)), true
+		return a.failed(errors.New("no such page, and no origin to ask")), true
 	}
 	return ssi.Fragment{}, false
 }
@@ -103,11 +100,11 @@ func (a *assembly) Fetch(ctx context.Context, inc *ssi.Include) ssi.Fragment {
 		}
 	}
 	if in.settings.origin == nil {
-		return a.failed(fmt.Errorf("include %q: no such page, and no origin to ask", inc.URL))
+		return a.failed(errors.New("no such page, and no origin to ask"))
 	}
 	f, err := a.fetch(ctx, in)
 	if err != nil {
-		return a.failed(fmt.Errorf("include %q: %w", inc.URL, err))
+		return a.failed(err)
 	}
 	a.edge.metrics.includes[includeOrigin].Add(1)
 	return f

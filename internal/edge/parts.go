@@ -101,14 +101,14 @@ func (p *parts) write(h *fasthttp.ResponseHeader, complete, failed bool, bound *
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.vary) > 0 {
-		h.SetCanonical(fieldVary, bytes.Join(p.vary, []byte(", ")))
+		replaceField(h, fieldVary, bytes.Join(p.vary, []byte(", ")))
 	}
 	if !complete {
-		h.SetCanonical(fieldCacheControl, []byte("private, no-cache"))
+		replaceField(h, fieldCacheControl, []byte("private, no-cache"))
 		return
 	}
 	if value := p.cacheControl(failed, bound); len(value) > 0 {
-		h.SetCanonical(fieldCacheControl, value)
+		replaceField(h, fieldCacheControl, value)
 	} else {
 		h.Del("Cache-Control")
 	}

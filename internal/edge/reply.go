@@ -115,7 +115,6 @@ func (r *request) respondReply(p *reply) {
 		if processed && r.ctx.IsHead() {
 			// Only a body would tell whether there is something to assemble.
 			r.unvalidated()
-			r.ctx.Response.Header.Del("Content-Length")
 		}
 		r.ctx.Response.SkipBody = true
 		p.close()
@@ -190,10 +189,13 @@ func (r *request) pass(p *reply, body io.Reader) {
 
 // replyHead makes the reply's head the answer's. Its Date stays: CopyTo takes
 // along the mark that origin set for that. Answers without the mark get the
-// clock's.
+// clock's, and so does a reply that has none (RFC 9110, section 6.6.1).
 func (r *request) replyHead(p *reply) {
 	h := &r.ctx.Response.Header
 	p.header().CopyTo(h)
+	if len(h.Peek(fasthttp.HeaderDate)) == 0 {
+		r.redate()
+	}
 	stripPrivate(h)
 	r.addListed(fieldCacheStatus, cacheStatus[r.source])
 	r.addListed(fieldVia, via)
@@ -212,14 +214,15 @@ func (r *request) unvalidated() {
 	h := &r.ctx.Response.Header
 	h.Del("Etag")
 	h.Del("Accept-Ranges")
+	h.Del("Content-Length")
 	if !r.site.options.SSI.KeepLastModified {
 		h.Del("Last-Modified")
 	}
 }
 
-// redate makes the clock's Date that of the answer. An assembled answer is made
-// now, and its lifetime is what remains of that of its parts: it would be over
-// too early, counted from when one of them was made.
+// redate makes the clock's Date that of the answer. An assembled one is made
+// now: its lifetime is what remains of that of its parts, and would be over too
+// early if it were counted from when one of them was made.
 func (r *request) redate() {
 	r.head(append([]byte(nil), r.ctx.Response.Header.Header()...)) // Reset forgets the mark
 }
@@ -256,5 +259,12 @@ func (r *request) addListed(name, member []byte) {
 		r.scratch = append(append(r.scratch, line...), ", "...)
 	}
 	r.scratch = append(r.scratch, member...)
-	h.SetCanonical(name, r.scratch)
+	replaceField(h, name, r.scratch)
+}
+
+// replaceField makes value the only one of a field: fasthttp's Set leaves the
+// second line of a field that came in several.
+func replaceField(h *fasthttp.ResponseHeader, name, value []byte) {
+	h.DelBytes(name)
+	h.SetCanonical(name, value)
 }

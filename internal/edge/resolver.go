@@ -1,6 +1,8 @@
 package edge
 
 import (
+	"fmt"
+
 	"net/url"
 
 	"github.com/ssiedge/ssiedge/pagecache"
@@ -77,7 +79,7 @@ type Place struct {
 func (r *Resolver) Include(from, written string) (Place, error) {
 	t := target{state: r.state, site: r.site}
 	if err := t.resolveInclude(&document{path: from}, written); err != nil {
-		return Place{}, err
+		return Place{}, fmt.Errorf("include %q: %w", written, err)
 	}
 	p := Place{
 		Path:      string(t.url.path),

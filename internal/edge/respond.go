@@ -62,6 +62,7 @@ func (r *request) respondPage(f found) {
 func (r *request) head(head []byte) {
 	h := &r.ctx.Response.Header
 	h.Reset()
+	h.SetNoDefaultContentType(true) // which Reset forgets
 	r.headBytes.Reset(head)
 	if err := h.Read(r.headReader(len(head))); err != nil {
 		panic("BUG: stored head of " + strconv.Quote(string(r.written)) + " does not parse: " + err.Error())
@@ -118,9 +119,9 @@ func (r *request) expire() {
 	switch s := r.ctx.Response.StatusCode(); {
 	case s >= 200 && s < 300, s == 301, s == 304, s == 308:
 		h := &r.ctx.Response.Header
-		h.SetCanonical(fieldCacheControl, x.cacheControl)
+		replaceField(h, fieldCacheControl, x.cacheControl)
 		r.scratch = fasthttp.AppendHTTPDate(r.scratch[:0], r.began.Add(x.after))
-		h.SetCanonical(fieldExpires, r.scratch)
+		replaceField(h, fieldExpires, r.scratch)
 	}
 }
 
@@ -135,6 +136,7 @@ func (r *request) edit() {
 		h.Del(name)
 	}
 	for _, f := range e.Set {
+		h.Del(f.Name)
 		h.Set(f.Name, f.Value)
 	}
 }

@@ -58,8 +58,11 @@ func (r *request) snapshot() *visitor {
 	v.addr, v.peer = r.client.addr, peer(r.ctx.RemoteAddr())
 	v.local = r.ctx.LocalAddr()
 	host := h.Host()
-	if r.client.host != nil {
+	switch {
+	case r.client.host != nil:
 		host = r.client.host
+	case len(host) == 0: // HTTP/1.0 may be without; what goes out is HTTP/1.1
+		host = localHost(v.local)
 	}
 	v.bytes = v.bytes[:0]
 	v.bytes = slices.Grow(v.bytes, len(h.RawHeaders())+len(r.written)+len(host)+len(r.host)+len(r.client.forwardedFor)+256)
@@ -153,6 +156,15 @@ func protocol(h *fasthttp.RequestHeader) string {
 		return "HTTP/1.1"
 	}
 	return "HTTP/1.0"
+}
+
+// localHost is the host of a request that names none: the address that it
+// came to.
+func localHost(local net.Addr) []byte {
+	if a := peer(local); a.IsValid() {
+		return []byte(a.String())
+	}
+	return []byte("localhost")
 }
 
 func peer(a net.Addr) netip.AddrPort {

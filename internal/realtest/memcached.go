@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -20,6 +21,7 @@ func Memcached(t testing.TB) *Server {
 	t.Helper()
 	s := new(Server)
 	s.listen(t, "-1")
+	t.Cleanup(s.Stop)
 	return s
 }
 
@@ -34,9 +36,17 @@ func MemcachedUnix(t testing.TB) *Server {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	path := filepath.Join(dir, "socket")
-	p := Start(t, memcachedCommand(t, "-s", path))
-	p.listening(t, path)
-	return &Server{Process: p, Addr: "unix:" + path}
+	s := &Server{Process: Start(t, memcachedCommand(t, "-s", path)), Addr: "unix:" + path}
+	t.Cleanup(s.Stop)
+	s.listening(t, path)
+	return s
+}
+
+// Stop ends the process and waits for it. memcached looks at SIGTERM only once
+// a second, and has nothing to save.
+func (s *Server) Stop() {
+	s.Signal(syscall.SIGKILL)
+	s.Process.Stop()
 }
 
 // Restart stops the server and starts it again, empty, on the same port.
