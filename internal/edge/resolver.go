@@ -2,7 +2,6 @@ package edge
 
 import (
 	"fmt"
-
 	"net/url"
 
 	"github.com/ssiedge/ssiedge/pagecache"
