@@ -78,10 +78,7 @@ func (a *asker) ask(ctx context.Context, e entry) result {
 	}
 	resp, err := a.get(a.request(ctx, e.target))
 	if err != nil {
-		r.reason, r.err = reasonNoAnswer, err
-		if errors.Is(err, errSilent) {
-			r.reason = reasonTimeout
-		}
+		r.reason, r.err = noAnswer(err)
 		return r
 	}
 	defer resp.Body.Close()
@@ -92,6 +89,17 @@ func (a *asker) ask(ctx context.Context, e entry) result {
 	}
 	r.outcome, r.reason, r.err = judge(resp)
 	return r
+}
+
+// noAnswer says in words what kept an answer from coming.
+func noAnswer(err error) (string, error) {
+	switch {
+	case errors.Is(err, errSilent):
+		return reasonTimeout, err
+	case errors.Is(err, io.EOF):
+		return reasonNoAnswer, errors.New("connection closed without an answer")
+	}
+	return reasonNoAnswer, err
 }
 
 // request is a GET for t. The path goes out as it is: Opaque is what net/http

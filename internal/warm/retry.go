@@ -18,7 +18,7 @@ const (
 )
 
 // errSilent is why a request was given up whose server said nothing.
-var errSilent = errors.New("no answer in time")
+var errSilent = errors.New("the server was silent for too long")
 
 // patience sends requests, and sends them again where that helps.
 type patience struct {
