@@ -130,7 +130,7 @@ func TestPaths(t *testing.T) {
 // What is being written is named; whoever asks does not wait for it.
 func TestNameOfAYoungFile(t *testing.T) {
 	s := newSite(t, FilesOptions{}, "a.html=", "b.html=b")
-	s.clock.real()
+	s.young("a.html", "b.html")
 	for path, size := range map[string]int64{"/a": 0, "/b": 1} {
 		if name, n, ok := s.Name([]byte(path), false); !ok || name != path+".html" || n != size {
 			t.Errorf("%s: %q, %d bytes, %v", path, name, n, ok)
