@@ -65,7 +65,7 @@ func (w *warmFlags) define(cmd *cobra.Command) {
 // run warms. Its error means that the call is wrong.
 func (w *warmFlags) run(cmd *cobra.Command, stdout, stderr io.Writer, code *int) error {
 	if w.options.Concurrency == 0 { // the package takes it for unset
-		return errors.New("warm: --concurrency 0: at least 1 is wanted")
+		return fmt.Errorf("warm: --concurrency 0: a number from 1 to %d is wanted", warm.MaxConcurrency)
 	}
 	bar := w.watch(stderr)
 	w.options.Version = version()
