@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -100,6 +102,30 @@ func TestWarmRefusesWrongCalls(t *testing.T) {
 	}
 }
 
+// TestWarmFlagsAreDocumented compares the flags with docs/warm.md, both ways.
+func TestWarmFlagsAreDocumented(t *testing.T) {
+	docs, err := os.ReadFile("../../docs/warm.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var code int
+	flags := func(pattern, text string) (names []string) {
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+			names = append(names, m[1])
+		}
+		slices.Sort(names)
+		return names
+	}
+	want := flags(`(?m)^ +--([a-z-]+)`, warmCommand(nil, nil, &code).Flags().FlagUsages())
+	got := flags("(?m)^\\| `--([a-z-]+)", string(docs))
+	if len(want) != 10 {
+		t.Errorf("flags %q", want)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // warmTable is the table of numbers, without the line that tells the time.
 func warmTable(text string) string {
 	_, table, _ := strings.Cut(text, "\n\n")
@@ -108,10 +134,10 @@ func warmTable(text string) string {
 
 func TestWarmList(t *testing.T) {
 	edge := newWarmEdge(t)
-	file := writeFile(t, "urls.txt", "/kept\n/cookie # no comment here\n/cookie\nhttp://a.example/kept\nrelative\n/out/1\n/missing\n")
+	file := writeFile(t, "urls.txt", "/kept\n/cookie # its own cookie\n/cookie\nhttp://a.example/kept\nrelative\n/out/1\n/a.pdf?x\n/missing\n")
 	var stdout, stderr bytes.Buffer
 	code := run([]string{"warm", "--edge", edge.URL, "--urls", file, "--concurrency", "1", "--rate", "100000",
-		"--header", "X-A: 1", "--cookie", "b=2", "--cookie", "c=3", "--exclude", "/out/*", "--exclude", "*#*", "--exclude", "/cookie%20*"}, &stdout, &stderr)
+		"--header", "X-A: 1", "--cookie", "b=2", "--cookie", "c=3", "--exclude", "/out/*", "--exclude", "*.pdf"}, &stdout, &stderr)
 	if code != exitFailed {
 		t.Errorf("exit %d, want 1", code)
 	}
@@ -126,10 +152,11 @@ failed         2
   bad-entry    1
   status-404   1
 excluded       2
+named again    1
 
 first failures:
   ` + file + `:5: relative: a URL or a path is wanted, like https://www.example.com/page or /page
-  ` + file + `:7: /missing: status 404 Not Found
+  ` + file + `:8: /missing: status 404 Not Found
 `
 	if diff := cmp.Diff(want, warmTable(stdout.String())); diff != "" {
 		t.Error(diff)

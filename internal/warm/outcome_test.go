@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -199,6 +200,25 @@ func TestSize(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 999_949: "999.9 kB", 999_950: "1.0 MB", 999_949_999: "999.9 MB", 2_500_000_000: "2.5 GB"} {
 		if got := size(n); got != want {
 			t.Errorf("size(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+// TestDocumentedKeys: programs rely on them.
+func TestDocumentedKeys(t *testing.T) {
+	docs, err := os.ReadFile("../../docs/warm.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := reflect.TypeFor[reportJSON]()
+	for i := range keys.NumField() {
+		if key := "`" + keys.Field(i).Tag.Get("json") + "`"; !bytes.Contains(docs, []byte(key)) {
+			t.Errorf("docs/warm.md does not know the key %s", key)
+		}
+	}
+	for _, reason := range []string{reasonEntry, reasonSitemap, reasonNoAnswer, reasonTimeout, reasonCutShort, reasonNoStatus} {
+		if !bytes.Contains(docs, []byte("| `"+reason+"` |")) {
+			t.Errorf("docs/warm.md does not know the reason %s", reason)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 )
 
 // sitemap is a source: a sitemap, and all that it names if it is an index.
@@ -44,10 +45,19 @@ type walk struct {
 // report whether there may be more.
 func (w *walk) fetch(place, url string, depth int) bool {
 	body, err := w.fetcher.fetch(w.ctx, url)
+	name := withoutPassword(url)
 	if err != nil {
-		return w.yield(entry{place: place, url: url, err: err, reason: reasonSitemap})
+		return w.yield(entry{place: place, url: name, err: err, reason: reasonSitemap})
 	}
-	return w.read(url, bytes.NewReader(body), depth)
+	return w.read(name, bytes.NewReader(body), depth)
+}
+
+// withoutPassword gives a URL as it may be printed.
+func withoutPassword(s string) string {
+	if u, err := url.Parse(s); err == nil && u.User != nil {
+		return u.Redacted()
+	}
+	return s
 }
 
 func (w *walk) read(name string, r io.Reader, depth int) bool {

@@ -105,6 +105,27 @@ func TestSitemaps(t *testing.T) {
 	}
 }
 
+// TestSitemapPassword: it opens the door, and is not printed.
+func TestSitemapPassword(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user != "me" || password != "secret" {
+			http.Error(w, "who?", http.StatusUnauthorized)
+			return
+		}
+		io.WriteString(w, urlset("relative"))
+	}))
+	defer s.Close()
+	host := strings.TrimPrefix(s.URL, "http://")
+	for password, want := range map[string]string{
+		"secret": "bad-entry: http://me:xxxxx@SITE:1: relative: an absolute URL is wanted, like https://www.example.com/page",
+		"wrong":  "bad-sitemap: http://me:xxxxx@SITE: status 401, 200 is wanted",
+	} {
+		if diff := cmp.Diff([]string{want}, sitemapEntries(t, SitemapURL("http://me:"+password+"@"+host), host, nil)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 func TestSitemapBounds(t *testing.T) {
 	files := map[string]string{"/8.xml": urlset("http://a/8"), "/many.xml": index("SITE/8.xml", "SITE/7.xml", "SITE/6.xml")}
 	for i := range 8 {

@@ -43,6 +43,7 @@ func parseURL(s string) (target, error) {
 // which may be missing.
 func parsePath(s string) (string, error) {
 	s, _, _ = strings.Cut(s, "#")
+	s = strings.TrimRight(s, " \t") // "/page # what it is" in a list
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] == 0x7f {
 			return "", errors.New("a URL without control characters is wanted")

@@ -23,6 +23,7 @@ func TestParseURL(t *testing.T) {
 	f("http://a/x?u=http://b/#c", target{"a", "/x?u=http://b/"})                               // a URL within
 	f("http://a/São Paulo?q=\"é\"<>", target{"a", "/S%C3%A3o%20Paulo?q=%22%C3%A9%22%3C%3E"})
 	f("http://a/|{}^`\\'", target{"a", "/|{}^`\\'"})
+	f("http://a/x y \t#z", target{"a", "/x%20y"})
 	f("http://a//x", target{"a", "//x"})
 	f("http://bücher.example/", target{"bücher.example", "/"})
 	f("http://a/"+strings.Repeat("x", maxURL-1), target{"a", "/" + strings.Repeat("x", maxURL-1)})

@@ -59,6 +59,9 @@ func explain(err error, empty bool) error {
 	if syntax, ok := errors.AsType[*xml.SyntaxError](err); ok {
 		return errors.New(syntax.Msg) // the line is in the place
 	}
+	if charset, ok := errors.AsType[charsetError](err); ok {
+		return charset
+	}
 	if empty && errors.Is(err, io.EOF) {
 		return errors.New("a urlset or sitemapindex is wanted, there is nothing")
 	}
@@ -222,6 +225,9 @@ func charset(name string, r io.Reader) (io.Reader, error) {
 	return nil, charsetError(name)
 }
 
-func charsetError(name string) error {
-	return fmt.Errorf("a sitemap in UTF-8 is wanted, not in %q", name)
+// charsetError is the name of an encoding that sitemaps must not have.
+type charsetError string
+
+func (e charsetError) Error() string {
+	return fmt.Sprintf("a sitemap in UTF-8 is wanted, not in %q", string(e))
 }

@@ -97,7 +97,7 @@ func TestScanSitemapErrors(t *testing.T) {
 	f("a feed", "<rss><channel>", "1 error: a urlset or sitemapindex is wanted, not \"rss\"\n")
 	f("cut off", page+"<url><loc>y</lo", "2 \"x\"\n3 error: unexpected EOF\n")
 	f("cut off between", page, "2 \"x\"\n3 error: unexpected EOF\n")
-	f("latin-1", "<?xml version='1.0' encoding='ISO-8859-1'?>\n<urlset>", "1 error: xml: opening charset \"ISO-8859-1\": a sitemap in UTF-8 is wanted, not in \"ISO-8859-1\"\n")
+	f("latin-1", "<?xml version='1.0' encoding='ISO-8859-1'?>\n<urlset>", "1 error: a sitemap in UTF-8 is wanted, not in \"ISO-8859-1\"\n")
 	f("UTF-16", "\xff\xfe<\x00u\x00", "1 error: a sitemap in UTF-8 is wanted, not in \"UTF-16\"\n")
 	f("UTF-16, big end first", "\x00<\x00u", "1 error: a sitemap in UTF-8 is wanted, not in \"UTF-16\"\n")
 	f("no UTF-8", page+"<url><loc>\xff</loc>", "2 \"x\"\n3 error: invalid UTF-8\n")
