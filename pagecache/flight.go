@@ -2,39 +2,162 @@ package pagecache
 
 import "sync"
 
-// flights lets one caller a key ask, and the others wait for that.
-type flights struct {
+// Flights lets one caller a key ask, and the others wait for what comes of it.
+// The zero value is ready. Its methods may be called from any goroutine.
+type Flights struct {
 	mu    sync.Mutex
-	byKey map[string]*flight
+	byKey map[string]*Flight // those that may be joined
 }
 
-// flight is one question under way. page is set before done is closed; nil:
-// none, also when who asked panicked.
-type flight struct {
-	done chan struct{}
-	page *Page
+// Flight is one question under way.
+type Flight struct {
+	flights *Flights
+	key     string
+	done    chan struct{}
+
+	// Guarded by the lock of flights until done is closed, constant then.
+	landed  bool
+	invalid bool
+	result  FlightResult
 }
 
-// join starts the flight of a key, or finds the one under way. Whoever starts
-// one must land it.
-func (f *flights) join(key string) (mine, other *flight) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if other, ok := f.byKey[key]; ok {
-		return nil, other
+// FlightOutcome is how a flight ended.
+type FlightOutcome uint8
+
+const (
+	FlightAbandoned   FlightOutcome = iota // whoever asked panicked or gave up: nothing is known
+	FlightKept                             // the page was kept
+	FlightNotKept                          // there was an answer that may not be kept
+	FlightFailed                           // there was no answer, or a failure of the origin
+	FlightInvalidated                      // a purge or an unsafe method hit the key meanwhile: the result is not kept, and a new flight may be joined
+)
+
+// FlightResult is what comes of a flight. Waiters share it.
+type FlightResult struct {
+	Outcome FlightOutcome
+	Reason  Reason   // of FlightNotKept
+	Page    *Page    // of FlightKept: it; of FlightFailed: the failure, if the waiters may have it too; else nil
+	Status  int      // of FlightFailed without a page: what to answer with
+	Vary    []string // of FlightKept: the fields that the page varies by
+	Variant string   // of a page that varies: its VariantKey
+}
+
+// Fits says whether a kept page is also for a request with other fields. get
+// is as in VariantKey; key is the flight's.
+func (r *FlightResult) Fits(key []byte, get func(name string) []byte) bool {
+	return len(r.Vary) == 0 || string(VariantKey(nil, key, r.Vary, get)) == r.Variant
+}
+
+// Join starts the flight of a key, or finds the one under way. The leader has
+// to end it, by Finish or Abandon; whatever else it does, it says
+//
+//	defer f.Abandon()
+//
+// so that a panic leaves nobody waiting. key is not kept.
+func (x *Flights) Join(key []byte) (f *Flight, leader bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if f, ok := x.byKey[view(key)]; ok {
+		return f, false
 	}
-	if f.byKey == nil {
-		f.byKey = make(map[string]*flight)
+	if x.byKey == nil {
+		x.byKey = make(map[string]*Flight)
 	}
-	mine = &flight{done: make(chan struct{})}
-	f.byKey[key] = mine
-	return mine, nil
+	f = &Flight{flights: x, key: string(key), done: make(chan struct{})}
+	x.byKey[f.key] = f
+	return f, true
 }
 
-// land ends a flight: those who wait go on.
-func (f *flights) land(key string, mine *flight) {
-	f.mu.Lock()
-	delete(f.byKey, key)
-	f.mu.Unlock()
-	close(mine.done)
+// Peek finds the flight of a key that is under way, without starting one.
+func (x *Flights) Peek(key []byte) (f *Flight, ok bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	f, ok = x.byKey[view(key)]
+	return f, ok
+}
+
+// Invalidate ends the validity of all flights whose keys match: who comes
+// later does not join them, and their results are not kept. It is called when
+// a purge is in force, and before the pages that an unsafe method removes are
+// removed. match is called under a lock: it must be quick and not use x.
+func (x *Flights) Invalidate(match func(key string) bool) (hit int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for key, f := range x.byKey {
+		if match(key) {
+			f.invalid = true
+			delete(x.byKey, key)
+			hit++
+		}
+	}
+	return hit
+}
+
+// InvalidateKey is Invalidate for one key.
+func (x *Flights) InvalidateKey(key []byte) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if f, ok := x.byKey[view(key)]; ok {
+		f.invalid = true
+		delete(x.byKey, f.key)
+	}
+}
+
+// Len returns how many flights may be joined.
+func (x *Flights) Len() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.byKey)
+}
+
+// Finish ends a flight with its result: those who wait go on. It is called
+// once, by the leader, after the page was put where it is kept. false: the
+// flight was invalidated, so the page must not be kept, and nobody else got
+// it; Pulled.Put has seen to that if it was given Valid.
+func (f *Flight) Finish(r FlightResult) bool {
+	x := f.flights
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if f.landed {
+		panic("BUG: pagecache: a flight ends twice")
+	}
+	if f.invalid {
+		r = FlightResult{Outcome: FlightInvalidated, Reason: ReasonInvalidated}
+	}
+	f.landLocked(r)
+	return !f.invalid
+}
+
+// Abandon ends a flight that Finish did not end. After Finish it does nothing.
+func (f *Flight) Abandon() {
+	x := f.flights
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !f.landed {
+		f.landLocked(FlightResult{})
+	}
+}
+
+func (f *Flight) landLocked(r FlightResult) {
+	f.landed, f.result = true, r
+	if f.flights.byKey[f.key] == f {
+		delete(f.flights.byKey, f.key)
+	}
+	close(f.done)
+}
+
+// Valid says whether nothing has hit the flight's key so far.
+func (f *Flight) Valid() bool {
+	f.flights.mu.Lock()
+	defer f.flights.mu.Unlock()
+	return !f.invalid
+}
+
+// Done is closed when the flight ended.
+func (f *Flight) Done() <-chan struct{} { return f.done }
+
+// Result is what came of the flight; it is called after Done was closed.
+func (f *Flight) Result() FlightResult {
+	<-f.done
+	return f.result
 }

@@ -19,8 +19,8 @@ func newFilePage(name, coding string, st *fileStat, now time.Time) *Page {
 		ETag:   fileETag(&st.id, coding),
 		Name:   plain,
 		Length: st.id.size,
-		cname:  name[1:],
-		id:     st.id,
+
+		published: &published{cname: name[1:], id: st.id},
 	}
 	// RFC 9110, 8.8.2.1: not later than the time of the answer.
 	if seconds := st.seconds(); seconds <= now.Unix() {
@@ -39,6 +39,8 @@ func newValuePage(path string, body []byte) *Page {
 		ETag:   bodyETag(body),
 		Name:   path,
 		Length: int64(len(body)),
+
+		published: new(published),
 	}
 	p.Head = appendHead(nil, p, "")
 	return p

@@ -20,9 +20,13 @@ const (
 	idleConns = 128
 
 	maxMemcacheKey = 250 // bytes; the protocol's limit
+
+	// MaxMemcacheExpiry is the longest time that memcached takes as one: more
+	// is a date to it, and one of 1970.
+	MaxMemcacheExpiry = 30 * 24 * time.Hour
 )
 
-// Errors of Memcache.Get. All others mean trouble.
+// Errors of Memcache's methods. All others mean trouble.
 var (
 	ErrMiss     = errors.New("pagecache: memcached has no such key")
 	ErrKey      = errors.New("pagecache: no key for memcached: want 1 to 250 bytes, none of them a space or a control character")
@@ -38,7 +42,7 @@ type MemcacheOptions struct {
 	Timeout time.Duration // of a whole request, dialling included; 0: DefaultMemcacheTimeout
 }
 
-// Memcache reads values from memcached. Its methods may be called from any
+// Memcache reads and writes values in memcached. Its methods may be called from any
 // goroutine.
 type Memcache struct {
 	ring    *ring
@@ -66,29 +70,66 @@ func NewMemcache(o MemcacheOptions) (*Memcache, error) {
 // restarted closes every idle connection: then the request goes out once more,
 // on a new one.
 func (c *Memcache) Get(key string) (value []byte, flags uint32, err error) {
+	var item *memcache.Item
+	err = c.do(key, func(client *memcache.Client) (err error) {
+		item, err = client.Get(key)
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case item.Key != key:
+		c.client.Close() // the answers on that connection are out of step
+		return nil, 0, ErrWrongKey
+	}
+	return item.Value, item.Flags, nil
+}
+
+// Set stores a value under a key until expiry is over, rounded up to seconds
+// and cut to MaxMemcacheExpiry; value is not kept. Time and errors are as with
+// Get.
+func (c *Memcache) Set(key string, value []byte, flags uint32, expiry time.Duration) error {
+	item := &memcache.Item{
+		Key: key, Value: value, Flags: flags,
+		// 0 would be for ever, and more than 30 days a date.
+		Expiration: int32(max(seconds(min(expiry, MaxMemcacheExpiry)), 1)),
+	}
+	return c.do(key, func(client *memcache.Client) error { return client.Set(item) })
+}
+
+// Delete removes a key. A key that is not there is no error. Time and errors
+// are as with Get.
+func (c *Memcache) Delete(key string) error {
+	err := c.do(key, func(client *memcache.Client) error { return client.Delete(key) })
+	if err == ErrMiss {
+		return nil
+	}
+	return err
+}
+
+// do makes one request for a key, and once more where it went out on a
+// connection that was dead already.
+func (c *Memcache) do(key string, request func(*memcache.Client) error) error {
 	if key == "" {
-		return nil, 0, ErrKey // gomemcache would send it
+		return ErrKey // gomemcache would send it
 	}
 	end := time.Now().Add(c.timeout)
-	item, err := c.client.Get(key)
+	err := request(c.client)
 	if errors.Is(err, errIdle) && time.Now().Before(end) {
 		c.client.Close() // the other idle ones went with it
 		again := c.newClient(c.ring, func() time.Time { return end })
 		defer again.Close()
-		item, err = again.Get(key)
+		err = request(again)
 	}
 	switch {
-	case err == nil && item.Key != key:
-		c.client.Close() // the answers on that connection are out of step
-		return nil, 0, ErrWrongKey
 	case err == nil:
-		return item.Value, item.Flags, nil
+		return nil
 	case errors.Is(err, memcache.ErrCacheMiss):
-		return nil, 0, ErrMiss
+		return ErrMiss
 	case errors.Is(err, memcache.ErrMalformedKey):
-		return nil, 0, ErrKey
+		return ErrKey
 	}
-	return nil, 0, fmt.Errorf("pagecache: memcached %q: %w", c.ring.servers[c.ring.pick(key)].name(), err)
+	return fmt.Errorf("pagecache: memcached %q: %w", c.ring.servers[c.ring.pick(key)].name(), err)
 }
 
 // Ping asks each server for a sign of life. The error names those that give
@@ -128,34 +169,43 @@ func (c *Memcache) newClient(r *ring, deadline func() time.Time) *memcache.Clien
 	return client
 }
 
-// exchangeConn is a connection on which a Write begins an exchange: request
-// and answer have one deadline together. gomemcache writes a request at once.
+// exchangeConn is a connection on which a Write after a Read begins an
+// exchange: request and answer have one deadline together. gomemcache writes a
+// large request in parts, and never reads before all of it was written.
 type exchangeConn struct {
 	net.Conn
 	deadline  func() time.Time
 	end       time.Time // of the first exchange: the dial's, which belongs to it
 	exchanges int       // begun so far
-	answered  bool      // something of this exchange's answer was read
+	reading   bool      // this exchange's request is out
+	answered  bool      // something of its answer was read
 }
 
 // SetDeadline does nothing: the deadline of an exchange does not move.
 func (c *exchangeConn) SetDeadline(time.Time) error { return nil }
 
 func (c *exchangeConn) Write(b []byte) (int, error) {
-	end := c.end
-	if c.exchanges > 0 {
-		end = c.deadline()
-	}
-	c.exchanges++
-	c.answered = false
-	if err := c.Conn.SetDeadline(end); err != nil {
-		return 0, c.judge(err)
+	if c.exchanges == 0 || c.reading {
+		if err := c.begin(); err != nil {
+			return 0, c.judge(err)
+		}
 	}
 	n, err := c.Conn.Write(b)
 	return n, c.judge(err)
 }
 
+func (c *exchangeConn) begin() error {
+	end := c.end
+	if c.exchanges > 0 {
+		end = c.deadline()
+	}
+	c.exchanges++
+	c.reading, c.answered = false, false
+	return c.Conn.SetDeadline(end)
+}
+
 func (c *exchangeConn) Read(b []byte) (int, error) {
+	c.reading = true
 	n, err := c.Conn.Read(b)
 	c.answered = c.answered || n > 0
 	return n, c.judge(err)

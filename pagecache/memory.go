@@ -17,7 +17,10 @@ const (
 	// pageOverhead is what a page takes in memory over its own bytes and those
 	// of its key: the Page, the entry, the list element, its share of the map
 	// and what the allocator rounds up. TestMemoryBytesAreHonest measures it.
-	pageOverhead = 448
+	pageOverhead = 384
+
+	// publishedOverhead is what a published page takes beyond that.
+	publishedOverhead = 80
 
 	// largestShare is the part of the whole that a single body may take: one
 	// quarter, so that one page cannot empty the tier.
@@ -57,11 +60,10 @@ type shard struct {
 
 // entry is a page's place in a shard. The shard's lock guards its numbers.
 type entry struct {
-	page    *Page
-	shard   *shard
-	age     uint64 // of its last use: less is longer ago
-	charge  int64  // bytes counted for it in Memory.used; 0: it is gone
-	derived int64  // of them, those of the page's derived value
+	page   *Page
+	shard  *shard
+	age    uint64 // of its last use: less is longer ago
+	charge int64  // bytes counted for it in Memory.used; 0: it is gone
 }
 
 // MemoryStats is what a Memory counted.
@@ -101,6 +103,41 @@ func (m *Memory) Get(key []byte) (*Page, bool) {
 	s.hits++
 	e.age = m.age.Load() + 1
 	return e.page, true
+}
+
+// peek finds a page, and neither counts nor is its use.
+func (m *Memory) peek(key []byte) (*Page, bool) {
+	s := m.shardOf(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.pages.Peek(view(key))
+	if !ok {
+		return nil, false
+	}
+	return e.page, true
+}
+
+// each calls f for the pages that are there, without a lock and in no order.
+func (m *Memory) each(f func(key string, p *Page)) {
+	for i := range m.shards {
+		s := &m.shards[i]
+		s.mu.Lock()
+		keys, entries := s.pages.Keys(), s.pages.Values()
+		s.mu.Unlock()
+		for j, key := range keys {
+			f(key, entries[j].page)
+		}
+	}
+}
+
+// drop forgets a page, if it is the one that a key leads to.
+func (m *Memory) drop(key []byte, p *Page) {
+	s := m.shardOf(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e, ok := s.pages.Peek(view(key)); ok && e.page == p {
+		s.removeLocked(view(key))
+	}
 }
 
 // Put keeps a page under a copy of key, in place of what was there. A page
@@ -207,8 +244,7 @@ func (s *shard) addLocked(key string, e *entry) {
 	// First the page's home, then its derived size: Derive sets and reads them
 	// the other way round, so one of the two sees what the other did.
 	e.page.home.Store(e)
-	e.derived = e.page.derivedSize()
-	e.charge = footprint(key, e.page) + e.derived
+	e.charge = footprint(key, e.page) + e.claim()
 	s.tier.used.Add(e.charge)
 }
 
@@ -221,6 +257,9 @@ func (s *shard) removeLocked(key string) {
 	s.tier.used.Add(-e.charge)
 	e.charge = 0
 	e.page.home.CompareAndSwap(e, nil)
+	if d := e.page.derived.Load(); d != nil {
+		d.counted.CompareAndSwap(e, nil)
+	}
 }
 
 // recount counts the page's derived value, which was built since.
@@ -228,8 +267,7 @@ func (e *entry) recount() {
 	s := e.shard
 	s.mu.Lock()
 	if e.charge > 0 {
-		more := e.page.derivedSize() - e.derived
-		e.derived += more
+		more := e.claim()
 		e.charge += more
 		s.tier.used.Add(more)
 	}
@@ -237,10 +275,27 @@ func (e *entry) recount() {
 	s.tier.shrink()
 }
 
+// claim returns the bytes of the page's derived value, to be counted, unless
+// they are counted already.
+func (e *entry) claim() int64 {
+	d := e.page.derived.Load()
+	if d == nil || !d.built.Load() || !d.counted.CompareAndSwap(nil, e) {
+		return 0
+	}
+	return d.size
+}
+
 // footprint returns the bytes that a page takes under a key, without what is
 // derived from it. Type is left out: it is one of a few constants.
 func footprint(key string, p *Page) int64 {
-	return pageOverhead + int64(len(key)+cap(p.Head)+cap(p.Body)+len(p.ETag)+len(p.Name))
+	n := pageOverhead + int64(len(key)+cap(p.Head)+cap(p.Body))
+	if p.published != nil {
+		n += publishedOverhead + int64(len(p.ETag)+len(p.Name)) // a pulled page's are views of its head
+	}
+	if p.Variants != nil {
+		n += p.Variants.size()
+	}
+	return n
 }
 
 // view looks at bytes as a string, for a look-up that does not allocate. It

@@ -9,16 +9,32 @@ import (
 // to a caller or a tier: any number of goroutines may read it without a lock,
 // and its slices may be sent without a copy but never written to.
 type Page struct {
-	Status   int
-	Head     []byte // status line and fields as bytes, CRLF lines, up to and with the empty one; without Content-Length, Date, Age and Connection
+	Status   int    // 0: no response, but the Variants of one
+	Head     []byte // status line and fields as bytes, CRLF lines, up to and with the empty one; without Content-Length, Age and Connection, and Date only where it is a pulled page's
 	Body     []byte // nil where Hit.File is to be read
 	Type     string // as in Content-Type: "text/html; charset=utf-8"
 	ETag     string // with its quotes; "": none
 	Modified int64  // Last-Modified in Unix seconds; 0: none
-	Name     string // of a file: below root, as found, with a leading slash ("/region/info/Hawaii.html"); of a memcached value: the canonical path
+	Name     string // of a file: below root, as found, with a leading slash ("/region/info/Hawaii.html"); of a memcached value: the canonical path; of a pulled page: ""
 	Length   int64  // bytes of the body
 	Kept     bool   // false: only for this one answer, no tier keeps it
 
+	// Of pulled pages. Seq is the newest purge record that was applied when
+	// the fill began; Checked is up to which record the page was found valid.
+	Freshness
+	Seq      uint64
+	Checked  atomic.Uint64
+	Variants *Variants // of a page that varies, under its primary key: Status is 0 then
+
+	*published // of files and memcached values; nil: a pulled page
+
+	derived atomic.Pointer[derived]
+	home    atomic.Pointer[entry] // of the memory tier, while it is there
+}
+
+// published is what a published page knows of its surroundings, which is not
+// part of the response.
+type published struct {
 	// cname is Name without its slash and with the NUL that the kernel wants;
 	// the two share their bytes. Empty: no file.
 	cname string
@@ -26,21 +42,19 @@ type Page struct {
 	rank  uint8 // place of Name in the order in which the path's names were tried
 	exact bool  // Name is the path that was asked for
 
-	// seen and siblings are the page's memory of its surroundings, not part of
-	// the response: when the copy was last found good, and which precompressed
-	// copies lay beside it.
+	// When the copy was last found good, and which precompressed copies lay
+	// beside it.
 	seen     atomic.Uint64
 	siblings atomic.Uint64
-
-	building sync.Mutex
-	derived  atomic.Pointer[derived]
-	home     atomic.Pointer[entry] // of the memory tier, while it is there
 }
 
-// derived is what was built from a page.
+// derived is what was built from a page, or the place where it is being built.
 type derived struct {
-	value any
-	size  int64
+	building sync.Mutex
+	built    atomic.Bool // value and size do not change any more
+	value    any
+	size     int64
+	counted  atomic.Pointer[entry] // by which the size is counted
 }
 
 // Derive returns what build made of the page: its memory-only slot, where the
@@ -49,30 +63,37 @@ type derived struct {
 // for the memory tier while the page is in it. A build that panics leaves the
 // slot empty. build must not ask for the same page's slot.
 func (p *Page) Derive(build func(*Page) (v any, size int)) any {
-	if d := p.derived.Load(); d != nil {
+	d := p.derived.Load()
+	if d == nil {
+		p.derived.CompareAndSwap(nil, new(derived))
+		d = p.derived.Load()
+	}
+	if d.built.Load() {
 		return d.value
 	}
-	v, built := p.derive(build)
-	if e := p.home.Load(); built && e != nil {
+	if e := d.build(p, build); e != nil {
 		e.recount()
 	}
-	return v
+	return d.value
 }
 
-func (p *Page) derive(build func(*Page) (v any, size int)) (v any, built bool) {
-	p.building.Lock()
-	defer p.building.Unlock()
-	if d := p.derived.Load(); d != nil {
-		return d.value, false
+// build fills the slot, if another did not, and returns where that has to be
+// counted.
+func (d *derived) build(p *Page, build func(*Page) (v any, size int)) *entry {
+	d.building.Lock()
+	defer d.building.Unlock()
+	if d.built.Load() {
+		return nil
 	}
 	v, size := build(p)
-	p.derived.Store(&derived{v, int64(max(size, 0))})
-	return v, true
+	d.value, d.size = v, int64(max(size, 0))
+	d.built.Store(true)
+	return p.home.Load()
 }
 
 // derivedSize returns the bytes of what was built from the page so far.
 func (p *Page) derivedSize() int64 {
-	if d := p.derived.Load(); d != nil {
+	if d := p.derived.Load(); d != nil && d.built.Load() {
 		return d.size
 	}
 	return 0

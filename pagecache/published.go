@@ -39,7 +39,7 @@ type Published struct {
 
 	prefix   string // starts the keys in memory
 	absent   *absences
-	flights  flights
+	flights  Flights
 	minutely hush
 
 	hits, misses, errors, refused atomic.Uint64
@@ -205,23 +205,23 @@ func (p *Published) look(key, path []byte, now stamp) copyOf {
 // ask gets the page of a key from memcached, or from whoever is asking for it
 // already. nil: none.
 func (p *Published) ask(key, path []byte, c copyOf, now stamp) *Page {
-	mine, other := p.flights.join(string(key))
-	if mine == nil {
+	f, leader := p.flights.Join(key)
+	if !leader {
 		if c.page != nil && stamp(c.page.seen.Load()).within(2*p.good, now) {
 			return c.page
 		}
-		<-other.done
-		return other.page
+		return f.Result().Page
 	}
-	defer p.flights.land(string(key), mine)
+	defer f.Abandon()
 	// Between the look and the take-off another flight may have landed.
 	if c = p.look(key, path, p.now()); c.state == copyUnknown {
 		c.page = p.fetch(key, path, c.page)
 	}
-	if c.state != copyAbsent {
-		mine.page = c.page
+	if c.state == copyAbsent {
+		c.page = nil
 	}
-	return mine.page
+	f.Finish(FlightResult{Page: c.page})
+	return c.page
 }
 
 // fetch asks memcached and remembers the answer. old is the copy in memory.

@@ -65,7 +65,7 @@ func (f *Files) HasSiblings(h Hit) bool {
 // surroundings returns where and when to look for what lies beside a page; nil
 // where the page is no file, or there is no root now.
 func (f *Files) surroundings(h *Hit) (*handle, stamp) {
-	if h.Page == nil || h.Page.cname == "" {
+	if h.Page == nil || h.Page.published == nil || h.Page.cname == "" {
 		return nil, 0
 	}
 	dir := f.root.now.Load()

@@ -1,0 +1,129 @@
+package pagecache
+
+import (
+	"math"
+	"time"
+)
+
+// maxSeconds is what larger numbers of seconds count as (RFC 9111, section
+// 1.2.2): more than anything lives.
+const maxSeconds = 1 << 31
+
+// Freshness is how old a page was when it came, and how long it may be used
+// from then on. It is compact, as it lives in every Page, and immutable.
+//
+// The age at any time is InitialAge and what has passed since Measured (RFC
+// 9111, section 4.2.3). A clock that is set back makes no page younger than
+// InitialAge; whoever must not depend on the time of day passes times of a
+// clock that is never set.
+type Freshness struct {
+	Measured   int64          // Unix milliseconds: when the age was InitialAge
+	InitialAge uint32         // seconds
+	Lifetime   uint32         // seconds of age up to which the page is fresh
+	StaleWhile uint32         // seconds over Lifetime for which it may be served while one fill runs
+	StaleError uint32         // seconds over Lifetime for which it may be served where the origin fails
+	Flags      FreshnessFlags // what the answer said that outranks windows
+}
+
+// FreshnessFlags are what an answer says of its use beyond its lifetime.
+type FreshnessFlags uint8
+
+const (
+	// NoCache: it said no-cache, and a rule overruled that.
+	NoCache FreshnessFlags = 1 << iota
+	// MustRevalidate: it said must-revalidate or proxy-revalidate, or is kept
+	// for Authorization's sake (RFC 9111, section 3.5): never used stale.
+	MustRevalidate
+)
+
+// Age is the page's age in whole seconds: the value of the field Age.
+func (f *Freshness) Age(now time.Time) int64 { return f.age(now) / 1000 }
+
+// TTL is what remains of the lifetime, in whole seconds; negative means stale.
+func (f *Freshness) TTL(now time.Time) int64 {
+	left := int64(f.Lifetime)*1000 - f.age(now)
+	if left <= 0 {
+		return left/1000 - 1 // the first second over is -1: 0 is still fresh
+	}
+	return left / 1000
+}
+
+// Fresh says whether the lifetime is longer than the age. A page of the same
+// age is stale (RFC 9111, section 4.2).
+func (f *Freshness) Fresh(now time.Time) bool { return f.within(f.Lifetime, 0, now) }
+
+// ServeWhileRevalidating says whether the page may be served while a fill for
+// it runs: it is fresh, or in its window for that.
+func (f *Freshness) ServeWhileRevalidating(now time.Time) bool {
+	return f.within(f.Lifetime, f.StaleWhile, now)
+}
+
+// ServeOnError says whether the page may be served where the origin gave no
+// answer or a failure: it is fresh, or in its window for that.
+func (f *Freshness) ServeOnError(now time.Time) bool {
+	return f.within(f.Lifetime, f.StaleError, now)
+}
+
+// Until is the time from which the page serves nobody any more: its lifetime
+// and its windows are over.
+func (f *Freshness) Until() time.Time {
+	left := int64(f.Lifetime) + int64(max(f.StaleWhile, f.StaleError)) - int64(f.InitialAge)
+	return time.UnixMilli(f.Measured + left*1000)
+}
+
+// Expired returns what holds of the page after a soft purge at a time: its
+// lifetime ended then, and for a window from then on it may be served while
+// one fill runs, unless it said no-cache or must-revalidate. A page that was
+// stale by then gains nothing.
+func (f *Freshness) Expired(at time.Time, window time.Duration) Freshness {
+	g := *f
+	if !f.Fresh(at) {
+		return g
+	}
+	// Rounded down, and the window with it: expired by now for certain.
+	g.Lifetime = uint32(f.age(at) / 1000)
+	g.StaleWhile = seconds(window)
+	if f.Flags != 0 {
+		g.StaleWhile = 0
+	}
+	return g
+}
+
+// age is in milliseconds.
+func (f *Freshness) age(now time.Time) int64 {
+	return int64(f.InitialAge)*1000 + max(now.UnixMilli()-f.Measured, 0)
+}
+
+func (f *Freshness) within(lifetime, window uint32, now time.Time) bool {
+	return f.age(now) < (int64(lifetime)+int64(window))*1000
+}
+
+// measure sets the age of an answer (RFC 9111, section 4.2.3): the Age that
+// it states, counted from when it was asked for, or, if that is more, the time
+// since its Date. A Date that is not older than the question states no age:
+// the answer was made meanwhile, and seconds are all that a Date tells.
+func (f *Freshness) measure(r *Reply) {
+	f.Measured, f.InitialAge = r.RequestTime.UnixMilli(), r.age()
+	date, ok := r.date("date")
+	if !ok || date >= r.RequestTime.Unix() {
+		return
+	}
+	byDate := r.ResponseTime.UnixMilli() - date*1000
+	if byDate > f.age(r.ResponseTime) {
+		f.InitialAge = uint32(min(byDate/1000, maxSeconds))
+		f.Measured = r.ResponseTime.UnixMilli() - byDate%1000
+	}
+}
+
+// seconds rounds a time up to whole seconds: one that is not 0 stays so.
+func seconds(d time.Duration) uint32 {
+	if d <= 0 {
+		return 0
+	}
+	return uint32(min(int64((d-1)/time.Second)+1, maxSeconds))
+}
+
+// from adds an age to a lifetime that counts from when the answer came.
+func (f *Freshness) from(lifetime int64, at time.Time) uint32 {
+	return uint32(min(lifetime+f.Age(at), math.MaxUint32))
+}

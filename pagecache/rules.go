@@ -1,0 +1,270 @@
+package pagecache
+
+import (
+	"bytes"
+	"slices"
+	"time"
+)
+
+// defaultTargets are the targeted fields that are read where the policy names
+// none, first to last.
+var defaultTargets = []string{"SSIEdge-Cache-Control", "CDN-Cache-Control"}
+
+// Asked is what the request that an answer is for carried to the origin.
+type Asked struct {
+	Cookies       bool // cookies were forwarded that are not in the key
+	Authorization bool // Authorization was forwarded
+	Withheld      bool // cookies of the visitor were not forwarded
+	Head          bool // the method was HEAD
+}
+
+// Policy is what the settings of rule and site say of keeping an answer. The
+// zero value keeps what RFC 9111 allows a shared cache by the answer's own
+// words, and no answer that sets a cookie.
+type Policy struct {
+	Lifetime             *time.Duration // a rule's cache, for 200, 301 and 308; nil: what the answer says
+	Heuristic            bool           // guess a lifetime from Last-Modified where nothing states one
+	Negative             time.Duration  // of 404 and 410 that state no lifetime, to requests without cookies; 0: not kept
+	SetCookie            CookiePolicy
+	Targets              []string      // targeted fields, in order; nil: SSIEdge-Cache-Control, CDN-Cache-Control; empty: none
+	StaleWhileRevalidate time.Duration // where the answer does not say
+	StaleIfError         time.Duration // where the answer does not say
+	MaxVariants          int           // of a page that varies; 0: DefaultMaxVariants
+}
+
+// CookiePolicy is what happens to an answer that sets cookies. Zero: it is not
+// kept.
+type CookiePolicy struct {
+	Strip bool     // it is kept without its Set-Cookie lines
+	Keep  []string // it is kept with them if these are all that it sets; "*": any. Strip goes before
+}
+
+// Decision is whether and how an answer may be kept.
+type Decision struct {
+	Keep   bool
+	Reason Reason // why it is not kept
+	Freshness
+	StripPage   bool     // leave Set-Cookie out of the kept page
+	StripAnswer bool     // leave it out of the answer too: the visitor's cookies were withheld from the app, which so knows nothing of the session that it would end
+	Vary        []string // canonical names of the fields that the page varies by, sorted; nil: none
+}
+
+// Decide judges an answer of the origin by its head: RFC 9111 for a shared
+// cache, and what the policy says. It looks at no clock; what it returns
+// shares no bytes with the reply.
+func Decide(r *Reply, a Asked, p *Policy) Decision {
+	e := evidence{reply: r, asked: a, policy: p}
+	e.read()
+	vary, varies := readVary(r.Fields)
+	d := Decision{Vary: vary}
+	d.StripPage = p.SetCookie.Strip && e.setsCookie
+	d.StripAnswer = d.StripPage && a.Withheld
+	d.Freshness = e.freshness()
+	d.Reason = e.refusal(&d.Freshness, varies)
+	d.Keep = d.Reason == ReasonNone
+	return d
+}
+
+// evidence is what speaks for and against keeping an answer.
+type evidence struct {
+	reply  *Reply
+	asked  Asked
+	policy *Policy
+
+	said                      // by the field that decides
+	targeted         bool     // and that is a targeted field, which stands for Cache-Control and Expires (RFC 9213, section 2.2)
+	special          lifetime // of Surrogate-Control
+	life             lifetime
+	setsCookie       bool
+	setsOtherCookie  bool // one that the policy does not let be kept
+	clearsBrowser    bool
+	understoodStatus bool
+}
+
+func (e *evidence) read() {
+	targets := e.policy.Targets
+	if targets == nil {
+		targets = defaultTargets
+	}
+	for _, name := range targets {
+		if e.said, e.targeted = readTargeted(e.reply.Fields, name); e.targeted {
+			break
+		}
+	}
+	if !e.targeted {
+		e.said = readCacheControl(e.reply.Fields)
+		e.readSurrogate()
+	}
+	e.understoodStatus = understood(e.reply.Status)
+	e.readCookies()
+	e.life = e.findLifetime()
+}
+
+func (e *evidence) readCookies() {
+	for i := range e.reply.Fields {
+		f := &e.reply.Fields[i]
+		switch {
+		case equalFold(f.Name, "set-cookie"), equalFold(f.Name, "set-cookie2"):
+			e.setsCookie = true
+			e.setsOtherCookie = e.setsOtherCookie || !e.policy.SetCookie.keeps(f.Value)
+		case equalFold(f.Name, "clear-site-data"):
+			// Replayed it would take the cookies of everybody.
+			e.clearsBrowser = true
+		}
+	}
+}
+
+// keeps says whether a Set-Cookie line may be part of a page.
+func (p *CookiePolicy) keeps(line []byte) bool {
+	name, _, _ := bytes.Cut(line, []byte("="))
+	for _, k := range p.Keep {
+		if k == "*" || k == string(trimSpace(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// refusal gives the first thing that speaks against keeping: what the answer
+// forbids, then what it lacks. The order is for the reader of the reason.
+func (e *evidence) refusal(f *Freshness, varies bool) Reason {
+	ruled := e.life.by == byRule
+	switch {
+	case e.asked.Head:
+		return ReasonMethod
+	case !keepableStatus(e.reply.Status), e.has(saysMustUnderstand) && !e.understoodStatus:
+		return ReasonStatus
+	case e.has(saysNoStore) && !e.has(saysMustUnderstand):
+		return ReasonNoStore
+	case e.has(saysPrivateFields), e.has(saysPrivate) && !ruled:
+		return ReasonPrivate
+	case e.has(saysNoCacheFields), e.has(saysNoCache) && !ruled && e.life.by != bySpecial:
+		return ReasonNoCache
+	case e.cookieRefused():
+		return ReasonSetCookie
+	case !varies:
+		return ReasonVary
+	case e.life.by == nobody:
+		return e.unlived()
+	case !e.usable(f):
+		return ReasonExpired
+	case e.asked.Cookies && !e.forEverybody() && e.life.by != byTarget:
+		return ReasonCookies
+	case e.asked.Authorization && !e.forEverybody() && !e.has(saysMustRevalidate):
+		return ReasonAuthorization
+	}
+	return ReasonNone
+}
+
+// cookieRefused says whether an answer's cookies keep it from being kept.
+// private and no-cache that name Set-Cookie forbid to keep that line, whatever
+// the policy, but not the rest.
+func (e *evidence) cookieRefused() bool {
+	if e.clearsBrowser {
+		return true
+	}
+	if !e.setsCookie || e.policy.SetCookie.Strip {
+		return false
+	}
+	return e.setsOtherCookie || e.has(saysCookieFields)
+}
+
+// forEverybody says whether the answer says that it is for all, whatever the
+// request carried (RFC 9111, section 3.5).
+func (e *evidence) forEverybody() bool {
+	return e.has(saysPublic) || e.sMaxAge.ok() && e.sMaxAge.seconds() > 0
+}
+
+// unlived says why an answer without a lifetime is not kept.
+func (e *evidence) unlived() Reason {
+	status := e.reply.Status
+	if status >= 500 || e.policy.Lifetime != nil && !ruleStatus(status) {
+		return ReasonStatus
+	}
+	return ReasonNoLifetime
+}
+
+// usable says whether the answer can serve anybody: it was fresh when it came,
+// or states itself that it may be used stale.
+func (e *evidence) usable(f *Freshness) bool {
+	now := e.reply.ResponseTime
+	return f.Fresh(now) ||
+		e.staleWhile.ok() && f.ServeWhileRevalidating(now) ||
+		e.staleError.ok() && f.ServeOnError(now)
+}
+
+func (e *evidence) freshness() Freshness {
+	var f Freshness
+	f.measure(e.reply)
+	f.Lifetime = uint32(e.life.seconds)
+	if e.life.sinceHere {
+		f.Lifetime = f.from(e.life.seconds, e.reply.ResponseTime)
+	}
+	if e.has(saysNoCache) {
+		f.Flags |= NoCache
+	}
+	// Authorization that only these two allow forbids stale use, too (RFC
+	// 9111, section 3.5).
+	authorized := e.asked.Authorization && !e.has(saysPublic)
+	if e.has(saysMustRevalidate|saysProxyRevalidate) || authorized {
+		f.Flags |= MustRevalidate
+	}
+	if f.Flags == 0 {
+		f.StaleWhile = e.window(e.staleWhile, e.policy.StaleWhileRevalidate)
+		f.StaleError = e.window(e.staleError, e.policy.StaleIfError)
+	}
+	return f
+}
+
+// window is how long the answer may be used stale: as it says itself, else as
+// the policy does. s-maxage says "not at all" (RFC 9111, section 5.2.2.10),
+// unless the answer also says how long, or its lifetime is another's word.
+func (e *evidence) window(own stated, policy time.Duration) uint32 {
+	shared := e.sMaxAge.ok() && (e.life.by == byItself || e.life.by == byTarget)
+	switch {
+	case own.ok():
+		return uint32(own.seconds())
+	case shared:
+		return 0
+	}
+	return seconds(policy)
+}
+
+// maxVaryFields bounds the fields that a page may vary by.
+const maxVaryFields = 16
+
+// readVary reads the names in all lines of Vary (RFC 9110, section 12.5.5).
+// ok is false where "*" is one of them, or there are too many.
+func readVary(fields []Field) (names []string, ok bool) {
+	for i := range fields {
+		if !equalFold(fields[i].Name, "vary") {
+			continue
+		}
+		for line := fields[i].Value; len(line) > 0; {
+			var name []byte
+			name, line, _ = bytes.Cut(line, []byte(","))
+			if name = trimSpace(name); len(name) == 0 {
+				continue
+			}
+			if string(name) == "*" {
+				return nil, false
+			}
+			if n := canonicalName(name); !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names, len(names) <= maxVaryFields
+}
+
+// canonicalName writes a field's name as Fields have it: Accept-Language.
+func canonicalName(name []byte) string {
+	b := bytes.ToLower(name)
+	for i, c := range b {
+		if isLower(c) && (i == 0 || b[i-1] == '-') {
+			b[i] = c - ('a' - 'A')
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,240 @@
+package pagecache
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"slices"
+)
+
+// DefaultMaxVariants is how many variants of a page are kept where the policy
+// leaves it open.
+const DefaultMaxVariants = 16
+
+// longestVariant is the bytes from which on what tells a variant is hashed.
+const longestVariant = 128
+
+// Variants is what is kept under the primary key of a page that varies: which
+// fields of a request tell its variants apart (RFC 9111, section 4.1), and
+// which there are. It is immutable.
+type Variants struct {
+	Names []string // canonical names of fields, sorted
+
+	// generation is part of every variant's key. It is random, so what a
+	// removed Variants led to is found by nobody any more.
+	generation uint64
+	held       []string // what tells each variant, the oldest first
+}
+
+// VariantKey appends the key of the variant that a request asks for: the
+// primary key, and the values of the fields in vary. get gives all lines of a
+// field of the request, joined by commas; nil: it has none, which is not the
+// same as an empty one. White space around commas does not count, Accept-Encoding
+// is reduced to the codings that there are, other values count byte for byte.
+// Nothing is kept.
+func VariantKey(dst, primary []byte, vary []string, get func(name string) []byte) []byte {
+	return appendVariant(append(dst, primary...), vary, get)
+}
+
+// appendVariant appends what tells a variant, of longestVariant bytes at most.
+// Values carry their length, so that no two lists of values are the same text.
+func appendVariant(dst []byte, vary []string, get func(name string) []byte) []byte {
+	start := len(dst)
+	for _, name := range vary {
+		value := get(name)
+		if value == nil {
+			dst = append(dst, 0)
+			continue
+		}
+		dst = append(dst, 1, 0, 0, 0, 0)
+		from := len(dst)
+		if name == "Accept-Encoding" {
+			dst = appendCodings(dst, value)
+		} else {
+			dst = appendListed(dst, value)
+		}
+		binary.BigEndian.PutUint32(dst[from-4:], uint32(len(dst)-from))
+	}
+	if len(dst)-start > longestVariant {
+		sum := sha256.Sum256(dst[start:])
+		dst = append(append(dst[:start], 2), sum[:]...)
+	}
+	return dst
+}
+
+// appendListed appends a value without the white space around its commas and
+// at its ends.
+func appendListed(dst, value []byte) []byte {
+	for {
+		member, rest, more := bytes.Cut(value, []byte(","))
+		dst = append(dst, trimSpace(member)...)
+		if !more {
+			return dst
+		}
+		dst = append(dst, ',')
+		value = rest
+	}
+}
+
+// appendCodings appends which of the content codings that anybody here knows
+// the value accepts, in an order of ours.
+func appendCodings(dst, value []byte) []byte {
+	for i, name := range [...]string{"br", "gzip", "zstd", "deflate", "identity"} {
+		if acceptsCoding(value, name) {
+			dst = append(dst, '0'+byte(i))
+		}
+	}
+	return dst
+}
+
+// acceptsCoding says whether Accept-Encoding takes a coding (RFC 9110, section
+// 12.5.3): it is named with a weight above 0, or not named and "*" is. identity
+// is taken unless refused by name or by "*".
+func acceptsCoding(value []byte, name string) bool {
+	other := name == "identity"
+	for len(value) > 0 {
+		var member []byte
+		member, value, _ = bytes.Cut(value, []byte(","))
+		coding, weight, _ := bytes.Cut(member, []byte(";"))
+		coding = trimSpace(coding)
+		switch {
+		case equalFold(coding, name), name == "gzip" && equalFold(coding, "x-gzip"):
+			return !isZeroWeight(weight)
+		case len(coding) == 1 && coding[0] == '*':
+			other = !isZeroWeight(weight)
+		}
+	}
+	return other
+}
+
+// isZeroWeight says whether a parameter is q=0.
+func isZeroWeight(parameter []byte) bool {
+	name, value, _ := bytes.Cut(parameter, []byte("="))
+	if !equalFold(trimSpace(name), "q") {
+		return false
+	}
+	value = trimSpace(value)
+	return len(value) > 0 && len(bytes.Trim(value, "0.")) == 0
+}
+
+// appendKey appends the key in the tiers of the variant that a request asks
+// for. The generation keeps it apart from those of earlier Variants.
+func (v *Variants) appendKey(dst []byte, k *PulledKey) []byte {
+	dst = binary.BigEndian.AppendUint64(append(dst, variantKind), v.generation)
+	dst = append(dst, 0) // the length of what tells the variant
+	from := len(dst)
+	dst = appendVariant(dst, v.Names, k.Field)
+	dst[from-1] = byte(len(dst) - from)
+	return append(dst, k.Key...)
+}
+
+// heldKey is the key of a variant that is held.
+func (v *Variants) heldKey(own string, primary []byte) []byte {
+	dst := binary.BigEndian.AppendUint64([]byte{variantKind}, v.generation)
+	dst = append(append(dst, byte(len(own))), own...)
+	return append(dst, primary...)
+}
+
+// with returns the Variants with one more variant, the youngest, and those
+// that have to go for it. v nil, or of other names: a new one. own is what
+// tells the variant.
+func (v *Variants) with(own string, names []string, most int) (next *Variants, gone []string) {
+	if v == nil || !slices.Equal(v.Names, names) {
+		next = &Variants{Names: slices.Clone(names), generation: newGeneration(), held: []string{own}}
+		return next, nil
+	}
+	held := make([]string, 0, len(v.held)+1)
+	for _, h := range v.held {
+		if h != own {
+			held = append(held, h)
+		}
+	}
+	held = append(held, own)
+	if over := len(held) - most; over > 0 {
+		gone = held[:over:over]
+		held = slices.Clone(held[over:])
+	}
+	return &Variants{Names: v.Names, generation: v.generation, held: held}, gone
+}
+
+// newVariantsPage makes the page that stands for a page's variants. It lives
+// longer than they do, and leads to nothing then.
+func newVariantsPage(v *Variants, f Freshness, seq uint64) *Page {
+	return &Page{Variants: v, Freshness: f, Seq: seq, Kept: true}
+}
+
+func newGeneration() uint64 {
+	var b [8]byte
+	rand.Read(b[:]) // never fails
+	return binary.BigEndian.Uint64(b[:])
+}
+
+// size is the bytes that it takes in memory.
+func (v *Variants) size() int64 {
+	n := int64(64)
+	for _, s := range v.Names {
+		n += 16 + int64(len(s))
+	}
+	for _, s := range v.held {
+		n += 16 + int64(len(s))
+	}
+	return n
+}
+
+var errVariants = errors.New("pagecache: no list of variants")
+
+// append appends the Variants as bytes: generation, then the counted names,
+// then the counted variants, each with its length.
+func (v *Variants) append(dst []byte) []byte {
+	dst = binary.BigEndian.AppendUint64(dst, v.generation)
+	for _, list := range [][]string{v.Names, v.held} {
+		dst = binary.BigEndian.AppendUint16(dst, uint16(len(list)))
+		for _, s := range list {
+			dst = binary.BigEndian.AppendUint16(dst, uint16(len(s)))
+			dst = append(dst, s...)
+		}
+	}
+	return dst
+}
+
+// readVariants reads what append wrote, all of b. b is not kept.
+func readVariants(b []byte) (*Variants, error) {
+	if len(b) < 8 {
+		return nil, errVariants
+	}
+	v := &Variants{generation: binary.BigEndian.Uint64(b)}
+	var ok bool
+	if v.Names, b, ok = readStrings(b[8:]); !ok || len(v.Names) == 0 {
+		return nil, errVariants
+	}
+	if v.held, b, ok = readStrings(b); !ok || len(b) > 0 {
+		return nil, errVariants
+	}
+	return v, nil
+}
+
+func readStrings(b []byte) (list []string, rest []byte, ok bool) {
+	if len(b) < 2 {
+		return nil, nil, false
+	}
+	n := int(binary.BigEndian.Uint16(b))
+	b = b[2:]
+	if n > len(b)/2 {
+		return nil, nil, false
+	}
+	list = make([]string, 0, n)
+	for range n {
+		if len(b) < 2 {
+			return nil, nil, false
+		}
+		size := int(binary.BigEndian.Uint16(b))
+		if size > len(b)-2 {
+			return nil, nil, false
+		}
+		list = append(list, string(b[2:2+size]))
+		b = b[2+size:]
+	}
+	return list, b, true
+}
