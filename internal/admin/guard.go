@@ -31,6 +31,22 @@ func (s *Server) admitted(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
+// mayPurge says whether r may use the method PURGE, whose Host is that of a page
+// and can tell nothing about the caller. Without a token a web page is kept out
+// by its Origin, which browsers send with every method but GET and HEAD (Fetch
+// standard, "Origin header"), be it to their own origin. If r may not, this has
+// answered.
+func (s *Server) mayPurge(w http.ResponseWriter, r *http.Request) bool {
+	if s.options.Token != "" {
+		return s.authorized(w, r)
+	}
+	if len(r.Header.Values("Origin")) > 0 {
+		refuse(w, http.StatusForbidden, "PURGE from a web page", "leave Origin out, use POST /purge, or set admin.token")
+		return false
+	}
+	return true
+}
+
 // authorized wants the token (RFC 6750). Hashes are compared, so the time
 // tells neither its bytes nor its length.
 func (s *Server) authorized(w http.ResponseWriter, r *http.Request) bool {

@@ -29,6 +29,7 @@ func (s *Server) routes() []endpoint {
 		{"/healthz", reading, true, s.healthz},
 		{"/readyz", reading, true, s.readyz},
 		{"/version", reading, false, s.version},
+		{"/purge", posting, false, s.purge},
 	}
 	if s.options.Metrics != nil {
 		list = append(list, endpoint{"/metrics", reading, false, s.metrics().ServeHTTP})
@@ -53,6 +54,12 @@ func (s *Server) metrics() http.Handler {
 
 // route finds the endpoint and calls it, if the request may.
 func (s *Server) route(w http.ResponseWriter, r *http.Request) {
+	if r.Method == methodPurge { // its path is a page's, not ours
+		if s.mayPurge(w, r) {
+			s.purgeTarget(w, r)
+		}
+		return
+	}
 	e := s.find(r.URL.Path)
 	if (e == nil || !e.open) && !s.admitted(w, r) {
 		return
