@@ -240,11 +240,17 @@ func TestNotSentAgain(t *testing.T) {
 			}
 		},
 		"reused, half a head": func(c *peer) {
-			if c.request(); true {
-				c.say(hello)
-			}
+			c.request()
+			c.say(hello)
 			if count(c) {
 				c.say("HTTP/1.1 200")
+			}
+		},
+		"reused, a 103 only": func(c *peer) {
+			c.request()
+			c.say(hello)
+			if count(c) {
+				c.say("HTTP/1.1 103 x\r\n\r\n")
 			}
 		},
 	} {
@@ -277,6 +283,37 @@ func TestSentAgainOnce(t *testing.T) {
 	_, err := answer(p, exchange("GET", "/"))
 	if wantError(t, err, Reset); requests.Load() != 2 {
 		t.Errorf("sent %d times", requests.Load())
+	}
+}
+
+// It goes out on a new connection: other idle ones may be as old.
+func TestSentAgainOnNewConnection(t *testing.T) {
+	asked, answer := make(chan bool), make(chan bool)
+	p := poolOf(t, serve(t, func(c *peer) {
+		if c.n < 2 {
+			c.request()
+			asked <- true
+			<-answer
+			c.say(hello)
+			c.request()
+			return
+		}
+		say(hello)(c)
+	}))
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() { get(t, p, "hello") })
+	}
+	<-asked
+	<-asked
+	close(answer)
+	wg.Wait()
+	if s := p.Stats().Servers[0]; s.Idle != 2 {
+		t.Fatalf("%+v", s)
+	}
+	get(t, p, "hello")
+	if s := p.Stats().Servers[0]; s.Requests != 4 || s.Retries != 1 {
+		t.Errorf("%+v", s)
 	}
 }
 
@@ -347,7 +384,11 @@ func must(n int, _ error) int { return n }
 // A silent server leaves time for the others: of two, each has half.
 func TestShareOfTimeout(t *testing.T) {
 	name, _ := fullBacklog(t)
-	p := newPool(t, Options{Timeout: 2 * time.Second, Servers: []string{name, serve(t, say(hello))}})
+	p := newPool(t, Options{Timeout: 3 * time.Second, Servers: []string{name, serve(t, func(c *peer) {
+		c.request()
+		time.Sleep(500 * time.Millisecond) // the app's own time
+		c.say(hello)
+	})}})
 	get(t, p, "hello")
 	if s := p.Stats().Servers[0]; s.Errors.Dial != 1 {
 		t.Errorf("%+v", s)

@@ -122,12 +122,12 @@ func (s *Server) dial(ctx context.Context, deadline time.Time) (net.Conn, error)
 
 // put gives a connection back: kept for the next request, or closed.
 func (s *Server) put(c *conn, keep bool) {
-	if !keep || s.closed.Load() {
+	if !keep {
 		c.discard()
 		return
 	}
 	c.release()
-	if s.closed.Load() { // Close may have run in between
+	if s.closed.Load() { // asked only now: Close may run at any time
 		s.client.CloseIdleConnections()
 	}
 }

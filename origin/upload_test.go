@@ -253,6 +253,55 @@ func TestEarlyRefusalOfLargeBody(t *testing.T) {
 	x.Answer.Close()
 }
 
+// After a refusal nothing more is sent, even before the answer is closed.
+func TestRefusalEndsUpload(t *testing.T) {
+	got := make(chan string, 1)
+	p := poolOf(t, serve(t, func(c *peer) {
+		c.request()
+		c.say("HTTP/1.1 401 x\r\nContent-Length: 5\r\n\r\nhello")
+		b, _ := io.ReadAll(c.br)
+		got <- string(b)
+	}))
+	x, body := exchange("POST", "/"), newSlowBody()
+	x.Body, x.BodySize = body, 9
+	if err := p.Do(context.Background(), x); err != nil {
+		t.Fatal(err)
+	}
+	body.say("more")
+	if b, err := io.ReadAll(x.Answer); err != nil || string(b) != "hello" {
+		t.Errorf("read %q, error %v", b, err)
+	}
+	x.Answer.Close()
+	if b := <-got; b != "" {
+		t.Errorf("the server got %q after its refusal", b)
+	}
+}
+
+// The end of a body that is still being sent when the answer has begun is not
+// the beginning of the head's timeout.
+func TestUploadEndsDuringAnswer(t *testing.T) {
+	p := newPool(t, Options{Timeout: 300 * time.Millisecond, Servers: []string{serve(t, func(c *peer) {
+		c.request()
+		c.say("HTTP/1.1 200 OK\r\n\r\n")
+		io.ReadFull(c.br, make([]byte, 4))
+		time.Sleep(600 * time.Millisecond) // longer than the timeout
+		c.say("hello")
+	})}})
+	x, body := exchange("POST", "/"), newSlowBody()
+	x.Body, x.BodySize = body, 4
+	if err := p.Do(context.Background(), x); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		time.Sleep(100 * time.Millisecond) // until the answer's reader waits
+		body.say("body")
+	}()
+	if b, err := io.ReadAll(x.Answer); err != nil || string(b) != "hello" {
+		t.Errorf("read %q, error %v", b, err)
+	}
+	x.Answer.Close()
+}
+
 // Some servers answer while they read: both bodies move at once.
 func TestAnswerDuringUpload(t *testing.T) {
 	p := poolOf(t, serve(t, func(c *peer) {

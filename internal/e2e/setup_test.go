@@ -30,7 +30,6 @@ func (s *setup) start(t testing.TB) *realtest.EdgeServer {
 	s.root = t.TempDir()
 	if s.files != nil {
 		writeTree(t, s.root, s.files)
-		settle(t)
 	}
 	return realtest.Edge(t, realtest.EdgeOptions{Config: s.config(t), Admin: s.admin})
 }

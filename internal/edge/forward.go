@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -25,6 +26,7 @@ func (t *target) ask(ctx context.Context, o *outgoing, body *upload, interim fun
 		Interim: interim, Upgrade: o.upgrade != nil,
 	}
 	if body != nil {
+		p.upload = body
 		p.exchange.Body, p.exchange.BodySize = body, body.size
 	}
 	if err := t.settings.origin.Do(ctx, &p.exchange); err != nil {
@@ -200,7 +202,11 @@ type upload struct {
 	size    int64 // -1: unknown
 	read    int64
 	limit   int64 // 0: none
+
+	interrupted atomic.Bool
 }
+
+var errInterrupted = errors.New("edge: the rest of the body is not wanted")
 
 var errBodyTooLarge = errors.New("edge: request body over limits.body")
 
@@ -226,7 +232,10 @@ func (r *request) upload() (*upload, bool) {
 // Read reads on while the visitor sends: a pause longer than the idle timeout
 // ends it.
 func (u *upload) Read(p []byte) (int, error) {
-	u.request.ctx.SetReadDeadline(time.Now().Add(u.request.state.options.Limits.IdleTimeout))
+	u.wait(u.request.state.options.Limits.IdleTimeout)
+	if u.interrupted.Load() {
+		return 0, errInterrupted
+	}
 	n, err := u.source.Read(p)
 	u.read += int64(n)
 	if u.limit > 0 && u.read > u.limit {
@@ -238,6 +247,20 @@ func (u *upload) Read(p []byte) (int, error) {
 	return n, err
 }
 
+func (u *upload) wait(d time.Duration) { u.request.ctx.SetReadDeadline(time.Now().Add(d)) }
+
 // Interrupt ends a Read that waits for the visitor: nobody wants the rest of
 // the body any more.
-func (u *upload) Interrupt() { u.request.ctx.SetReadDeadline(time.Unix(1, 0)) }
+func (u *upload) Interrupt() {
+	u.interrupted.Store(true)
+	u.wait(-time.Hour)
+}
+
+// end follows the last Read. What the visitor still sends of an unwanted body
+// is for fasthttp to read away, so that his next request is found behind it; it
+// needs a deadline that has not passed.
+func (u *upload) end() {
+	if u.interrupted.Load() {
+		u.wait(u.request.state.options.Limits.IdleTimeout)
+	}
+}

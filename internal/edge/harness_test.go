@@ -11,8 +11,10 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -178,9 +180,24 @@ func newApp(t testing.TB, app http.HandlerFunc) string {
 	s.Start()
 	t.Cleanup(func() {
 		s.CloseClientConnections()
-		s.Close()
+		within(t, "the app's requests end", s.Close)
 	})
 	return s.URL
+}
+
+// within fails the test where wait does not return: a handler of the test's own
+// still waits for something, mostly after another failure.
+func within(t testing.TB, what string, wait func()) {
+	done := make(chan struct{})
+	go func() {
+		wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(patience):
+		t.Errorf("waited in vain: %s", what)
+	}
 }
 
 // pages is an app that answers each path with one HTML body, and 404 else.
@@ -291,17 +308,62 @@ func dialTo(t testing.TB, addr string) net.Conn {
 	return c
 }
 
-// readAnswer reads one answer to a request of the method.
+// readAnswer reads one answer to a request of the method, and no byte more of r.
 func readAnswer(t testing.TB, r *bufio.Reader, method string) *answer {
 	t.Helper()
 	a := &answer{head: rawHead(t, r)}
 	var err error
-	if a.Response, err = http.ReadResponse(bufio.NewReader(io.MultiReader(strings.NewReader(a.head), r)), &http.Request{Method: method}); err != nil {
+	if a.Response, err = http.ReadResponse(bufio.NewReader(strings.NewReader(a.head)), &http.Request{Method: method}); err != nil {
 		t.Fatalf("no answer: %v in %q", err, a.head)
 	}
-	body, err := io.ReadAll(a.Response.Body)
+	body, err := io.ReadAll(bodyOf(a.Response, r))
 	a.body, a.err = string(body), err
 	return a
+}
+
+// bodyOf is the body that follows the head of a in r, by its framing (RFC 9112,
+// section 6.3).
+func bodyOf(a *http.Response, r *bufio.Reader) io.Reader {
+	switch {
+	case a.Body == http.NoBody:
+		return a.Body
+	case slices.Contains(a.TransferEncoding, "chunked"):
+		return &chunkedBody{Reader: httputil.NewChunkedReader(r), rest: r}
+	case a.ContentLength >= 0:
+		return &exactBody{Reader: r, left: a.ContentLength}
+	}
+	return r
+}
+
+// chunkedBody reads the line after the last chunk away, too.
+type chunkedBody struct {
+	io.Reader
+	rest *bufio.Reader
+}
+
+func (b *chunkedBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err == io.EOF {
+		b.rest.ReadString('\n')
+	}
+	return n, err
+}
+
+// exactBody is an error where it ends early.
+type exactBody struct {
+	io.Reader
+	left int64
+}
+
+func (b *exactBody) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		return 0, io.EOF
+	}
+	n, err := b.Reader.Read(p[:min(int64(len(p)), b.left)])
+	if b.left -= int64(n); err == io.EOF && b.left > 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
 }
 
 // rawHead reads up to and with the empty line.
@@ -393,7 +455,7 @@ func newRawApp(t testing.TB, serve func(net.Conn)) string {
 	t.Cleanup(func() {
 		l.Close()
 		open.closeAll()
-		wg.Wait()
+		within(t, "the app's connections end", wg.Wait)
 	})
 	return "http://" + l.Addr().String()
 }

@@ -1,9 +1,6 @@
 package edge
 
-import (
-	"bufio"
-	"net"
-)
+import "net"
 
 // closeDelimited answers an HTTP/1.0 visitor with a body of unknown length:
 // its end is the end of the connection. fasthttp would send chunks, which such
@@ -18,21 +15,8 @@ func (r *request) closeDelimited(b *body) {
 	r.takeOver(func(c net.Conn) {
 		defer answers.Done()
 		defer b.Close()
-		w := bufio.NewWriter(c)
-		w.Write(head)
-		if _, err := b.WriteTo(&flusher{w}); err == nil {
-			w.Flush()
+		if _, err := c.Write(head); err == nil {
+			b.WriteTo(c) // an error ends the connection, as the end of the body does
 		}
 	})
-}
-
-// flusher sends each write at once: what is ready leaves.
-type flusher struct{ w *bufio.Writer }
-
-func (f *flusher) Write(p []byte) (int, error) {
-	n, err := f.w.Write(p)
-	if err != nil {
-		return n, err
-	}
-	return n, f.w.Flush()
 }

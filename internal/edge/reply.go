@@ -17,6 +17,7 @@ type reply struct {
 	request  *fasthttp.Request
 	response *fasthttp.Response
 	exchange origin.Exchange
+	upload   *upload // what the request sent; nil: nothing
 }
 
 // close gives back the connection and the memory. The reply's head and body
@@ -24,6 +25,9 @@ type reply struct {
 func (p *reply) close() {
 	if p.exchange.Answer != nil {
 		p.exchange.Answer.Close()
+	}
+	if p.upload != nil {
+		p.upload.end()
 	}
 	fasthttp.ReleaseRequest(p.request)
 	fasthttp.ReleaseResponse(p.response)

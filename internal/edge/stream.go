@@ -42,6 +42,8 @@ func (r *request) streamBody(b *body, size int64) {
 		r.closeDelimited(b)
 		return
 	}
+	// Who streams may pause before the first byte; the head does not wait for it.
+	r.ctx.Response.ImmediateHeaderFlush = size < 0
 	r.ctx.Response.SetBodyStream(b, int(size))
 }
 
