@@ -42,6 +42,7 @@ type Options struct {
 	Limits         Limits
 	Log            *slog.Logger
 	Access         *accesslog.Log // nil: no access log
+	State          string         // folder of the purge journal; "": it is in memory
 	Version        string         // said in nothing but the edge's own error pages; "" is fine
 }
 
@@ -66,7 +67,38 @@ type Site struct {
 	Query         QueryFilter
 	Origin        *origin.Options // nil: none
 	SSI           SSI
+	Cache         Cache
 	Rules         []Rule // in file order
+}
+
+// Cache is [site.cache], and what else a site says of the pages it keeps.
+type Cache struct {
+	pagecache.Policy               // Lifetime is nil: only rules have one
+	SoftWindow       time.Duration // for which a softly purged page may be served while it is filled
+	NotKeepable      time.Duration // for which a key is known as not keepable; 0: not at all
+	FillWait         time.Duration // how long a request waits for another's fill
+	PurgeRoot        bool          // a purge of a URL removes its file under root
+}
+
+// CookieMode says what of a visitor's cookies the origin sees on a fill.
+type CookieMode uint8
+
+const (
+	CookiesAll    CookieMode = iota // all of them, and the key knows none
+	CookiesNone                     // none
+	CookiesListed                   // those that are named, and the key holds them
+)
+
+// Cookies is a rule's cookies setting.
+type Cookies struct {
+	Mode  CookieMode
+	Names []string // of CookiesListed
+}
+
+// Lifetime is a rule's cache setting.
+type Lifetime struct {
+	Off bool          // nothing is looked up, filled or kept
+	For time.Duration // else how long a page is fresh, whatever it says
 }
 
 // TrailingSlash says what becomes of the slash at the end of a path.
@@ -130,6 +162,18 @@ type Rule struct {
 	Bypass   *Bypass
 	Headers  *HeaderEdits // response_headers
 	Redirect *string      // "{uri}" is the canonical path and query
+
+	Cache                *Lifetime
+	StaleWhileRevalidate *time.Duration
+	StaleIfError         *time.Duration
+	Negative             *time.Duration
+	Heuristic            *bool
+	SetCookie            *pagecache.CookiePolicy
+	Targets              []string // nil: not set
+	Cookies              *Cookies // nil: CookiesAll, or CookiesNone where Cache gives a lifetime
+	KeyHeaders           []string // headers: forwarded and in the key; nil: not set
+	Invalidate           *bool    // an unsafe method removes the URL's pages; nil: true
+	ForwardSetCookie     *bool    // of fragments
 }
 
 // Bypass sends the requests it matches past every tier, published pages
