@@ -56,6 +56,7 @@ func rootCommand(stdout, stderr io.Writer, code *int) *cobra.Command {
 		checkCommand(stdout, stderr, code),
 		demoCommand(stdout, stderr, code),
 		warmCommand(stdout, stderr, code),
+		purgeCommand(stdout, stderr, code),
 		versionCommand(stdout),
 	)
 	return root
