@@ -1,0 +1,151 @@
+package pagecache
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// pulledPage makes a page that the origin gave, fresh for an hour from came.
+func pulledPage(body string) *Page {
+	head := "HTTP/1.1 200 OK\r\nDate: Mon, 30 Nov 2026 12:00:00 GMT\r\nContent-Type: text/html; charset=utf-8\r\n" +
+		"ETag: \"abc\"\r\nLast-Modified: Mon, 30 Nov 2026 11:00:00 GMT\r\nX-Other: 1\r\n\r\n"
+	f := Freshness{Measured: came.UnixMilli(), Lifetime: 3600, StaleError: 600}
+	return NewPulledPage(200, exactCopy([]byte(head)), exactCopy([]byte(body)), f, 7)
+}
+
+// same says whether two pages are the same response.
+func same(a, b *Page) bool {
+	return a.Status == b.Status && bytes.Equal(a.Head, b.Head) && bytes.Equal(a.Body, b.Body) && a.Type == b.Type && a.ETag == b.ETag &&
+		a.Modified == b.Modified && a.Length == b.Length && a.Kept == b.Kept && a.Freshness == b.Freshness && a.Seq == b.Seq &&
+		fmt.Sprint(a.Variants) == fmt.Sprint(b.Variants)
+}
+
+func TestNewPulledPage(t *testing.T) {
+	p := pulledPage("body")
+	if p.Type != "text/html; charset=utf-8" || p.ETag != `"abc"` || p.Modified != came.Unix()-3600 || p.Length != 4 || !p.Kept || p.Seq != 7 {
+		t.Errorf("%+v", p)
+	}
+	bare := NewPulledPage(204, []byte("HTTP/1.1 204 No Content\r\n\r\n"), nil, Freshness{}, 0)
+	if bare.Type != "" || bare.ETag != "" || bare.Modified != 0 || !bare.keepable() {
+		t.Errorf("%+v", bare)
+	}
+}
+
+func TestEnvelope(t *testing.T) {
+	empty := NewPulledPage(301, []byte("HTTP/1.1 301 Moved Permanently\r\nLocation: /\r\n\r\n"), nil, Freshness{Measured: -5, Flags: MustRevalidate | NoCache}, 1<<63)
+	large := pulledPage(strings.Repeat("x", 3<<20))
+	large.Freshness = Freshness{Measured: 1 << 60, InitialAge: 1<<32 - 1, Lifetime: 1<<32 - 2, StaleWhile: 1<<32 - 3, StaleError: 1<<32 - 4}
+	variants := newVariantsPage(&Variants{Names: []string{"A"}, generation: 9, held: []string{"x"}}, Freshness{Lifetime: 5}, 3)
+	for i, p := range []*Page{pulledPage("body"), pulledPage(""), empty, large, variants} {
+		b := Encode([]byte("before"), []byte("key"), "journal", p)
+		if !bytes.HasPrefix(b, []byte("before")) || len(b) > 6+EnvelopeSize([]byte("key"), "journal", p) {
+			t.Errorf("page %d: %d bytes, %d announced", i, len(b)-6, EnvelopeSize([]byte("key"), "journal", p))
+		}
+		got, err := Decode(b[6:], []byte("key"), "journal")
+		if err != nil || !same(got, p) {
+			t.Fatalf("page %d: %v, %+v", i, err, got)
+		}
+		clear(b) // the page must keep nothing of it
+		if !same(got, p) {
+			t.Errorf("page %d keeps bytes of its envelope", i)
+		}
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	good := Encode(nil, []byte("key"), "journal", pulledPage("body"))
+	resum := func(b []byte) []byte {
+		binary.BigEndian.PutUint32(b[4:], envelopeSum(b))
+		return b
+	}
+	for _, c := range []struct {
+		name         string
+		b            []byte
+		key, journal string
+		want         error
+	}{
+		{"other key", good, "kez", "journal", ErrForeignEnvelope},
+		{"longer key", good, "keyy", "journal", ErrForeignEnvelope},
+		{"other journal", good, "key", "journam", ErrForeignEnvelope},
+		{"bounds moved", good, "lkey", "journa", ErrForeignEnvelope},
+		{"nothing", nil, "key", "journal", ErrEnvelope},
+		{"a raw body", []byte(strings.Repeat("<p>hello</p>", 20)), "key", "journal", ErrEnvelope},
+		{"a byte more", append(bytes.Clone(good), 0), "key", "journal", ErrEnvelope},
+		{"a byte more, summed", resum(append(bytes.Clone(good), 0)), "key", "journal", ErrEnvelope},
+		{"other version", resum(bytes.Replace(good, []byte("SSE1"), []byte("SSE2"), 1)), "key", "journal", ErrEnvelope},
+		{"head without its end", resum(bytes.Replace(good, []byte("\r\n\r\n"), []byte("\r\nxx"), 1)), "key", "journal", ErrEnvelope},
+		{"head of something else", resum(bytes.Replace(good, []byte("HTTP"), []byte("HTTQ"), 1)), "key", "journal", ErrEnvelope},
+	} {
+		if p, err := Decode(c.b, []byte(c.key), c.journal); !errors.Is(err, c.want) || p != nil {
+			t.Errorf("%s: %v %v", c.name, p, err)
+		}
+	}
+	for _, at := range []int{44, 48, 52, 56} { // lengths that are not those of the parts
+		for _, n := range []uint32{0, 1 << 10, 1<<32 - 1} {
+			b := bytes.Clone(good)
+			binary.BigEndian.PutUint32(b[at:], n)
+			if _, err := Decode(resum(b), []byte("key"), "journal"); err == nil {
+				t.Errorf("length at %d is %d: no error", at, n)
+			}
+		}
+	}
+}
+
+// Each bit that flips, and each end that is missing, is noticed.
+func TestDecodeNoticesDamage(t *testing.T) {
+	good := Encode(nil, []byte("key"), "journal", pulledPage("body"))
+	for i := range good {
+		for bit := range 8 {
+			b := bytes.Clone(good)
+			b[i] ^= 1 << bit
+			if _, err := Decode(b, []byte("key"), "journal"); err == nil {
+				t.Fatalf("bit %d of byte %d flipped: no error", bit, i)
+			}
+		}
+		if _, err := Decode(good[:i], []byte("key"), "journal"); err == nil {
+			t.Fatalf("cut to %d bytes: no error", i)
+		}
+	}
+}
+
+// Whatever is read is what would be written. The sum is put right, so that the
+// fuzzer gets past it.
+func FuzzDecode(f *testing.F) {
+	f.Add(Encode(nil, []byte("key"), "journal", pulledPage("body")))
+	f.Add(Encode(nil, []byte("key"), "journal", newVariantsPage(&Variants{Names: []string{"A"}, held: []string{"x"}}, Freshness{}, 3)))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		Decode(b, []byte("key"), "journal")
+		if len(b) < envelopeHead {
+			return
+		}
+		b = bytes.Clone(b)
+		binary.BigEndian.PutUint32(b[4:], envelopeSum(b))
+		p, err := Decode(b, []byte("key"), "journal")
+		if err == nil && !bytes.Equal(Encode(nil, []byte("key"), "journal", p), b) {
+			t.Errorf("%q became %q", b, Encode(nil, []byte("key"), "journal", p))
+		}
+	})
+}
+
+func BenchmarkEnvelope(b *testing.B) {
+	p := pulledPage(strings.Repeat("x", 10<<10))
+	buf := Encode(nil, []byte("key"), "journal", p)
+	b.Run("encode", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			Encode(buf[:0], []byte("key"), "journal", p)
+		}
+	})
+	b.Run("decode", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := Decode(buf, []byte("key"), "journal"); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
