@@ -57,7 +57,7 @@ var policy = map[string]may{
 		others: []string{toml, tomlUnsafe},
 	},
 	"internal/admin": {others: []string{prometheus, promhttp}},
-	"internal/check": {ours: []string{"ssi", "internal/edge"}, tests: []string{module + "/conf"}},
+	"internal/check": {ours: []string{"ssi", "internal/edge"}, tests: []string{module + "/conf", module + "/pagecache"}},
 	"internal/demo":  {tests: []string{module + "/ssi"}},
 	"internal/warm":  {others: []string{progress}},
 	"cmd/ssiedge": {

@@ -3,7 +3,8 @@
 //
 // [Run] walks the root of each site as serving would reach it: dot names and
 // files that no URL leads to are passed over, links are followed where serving
-// follows them, and each file is looked at once. Of each file it says
+// follows them, and each file is looked at once. (A folder that is not served
+// is not gone into, though a link in it may lead back.) Of each file it says
 //
 //   - that it cannot be read, or is too large to be assembled;
 //   - every problem that package ssi finds, where the site runs directives in

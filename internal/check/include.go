@@ -15,7 +15,7 @@ import (
 type leads map[string]lead
 
 // maxLeads bounds what is remembered; beyond it all is asked again.
-const maxLeads = 1 << 16
+const maxLeads = 1 << 13
 
 // lead is where an include leads.
 type lead struct {

@@ -22,7 +22,7 @@ type site struct {
 func newSite(c *checker, o *edge.Options, i int, r *edge.Resolver) *site {
 	return &site{
 		checker: c, number: i + 1, options: &o.Sites[i], limits: &o.Limits, resolver: r,
-		walker: walker{seen: map[fileID]struct{}{}},
+		walker: walker{visits: map[visit]int{}, told: map[string]struct{}{}},
 		leads:  leads{},
 		graph:  graph{numbers: map[fileID]int{}},
 	}

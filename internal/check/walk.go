@@ -18,9 +18,21 @@ type place struct {
 // walker goes through a site's root.
 type walker struct {
 	bounds bounds
-	seen   map[fileID]struct{} // folders
+	visits map[visit]int
 	links  []link              // found and not yet followed
+	told   map[string]struct{} // real paths of what was said to be odd as a whole
 }
+
+// visit is one of a folder. Links may lead there under several names, and what
+// rules and try say of a name, they need not say of another. So it is looked at
+// again, but not over and over: links in it may lead to where it is.
+type visit struct {
+	folder fileID
+	dots   bool // under a name that allows dot names
+}
+
+// maxVisits bounds how often.
+const maxVisits = 8
 
 // link is a symlink under root, or in a folder that one leads to.
 type link struct {
@@ -44,19 +56,18 @@ func (s *site) walk() {
 	}
 }
 
-// folder looks at what is in a folder, once: links may lead to it from many
-// places, and from within itself.
+// folder looks at what is in a folder.
 func (s *site) folder(p place) {
 	info, err := os.Stat(p.real)
 	if err != nil {
 		s.vanished(p, err)
 		return
 	}
-	id := identify(info)
-	if _, ok := s.walker.seen[id]; ok {
+	v := visit{identify(info), allowsDots(p.name)}
+	if s.walker.visits[v] == maxVisits {
 		return
 	}
-	s.walker.seen[id] = struct{}{}
+	s.walker.visits[v]++
 	entries, err := os.ReadDir(p.real)
 	if err != nil {
 		s.vanished(p, err)
@@ -88,10 +99,11 @@ func (s *site) entry(folder place, e fs.DirEntry, served bool) {
 // hidden says whether the last segment of a name is a dot name, which no URL may
 // have but under /.well-known/.
 func hidden(name string) bool {
-	const open = "/.well-known"
-	dot := strings.HasPrefix(name[strings.LastIndexByte(name, '/')+1:], ".")
-	return dot && name != open && !strings.HasPrefix(name, open+"/")
+	return name[strings.LastIndexByte(name, '/')+1] == '.' && !allowsDots(name)
 }
+
+// allowsDots says whether a name is /.well-known or below.
+func allowsDots(name string) bool { return within(name, "/.well-known") }
 
 // follow looks at what a link leads to, as far as serving would go.
 func (s *site) follow(l link) {
@@ -106,6 +118,7 @@ func (s *site) follow(l link) {
 	}
 	p := place{l.name, real}
 	switch kind := info.Mode(); {
+	case kind.IsDir() && within(l.real, real) && !allowsDots(l.name): // up to where we come from
 	case kind.IsDir() && (s.bounds.hold(real) || s.bounds.liesIn(real)):
 		s.folder(p)
 	case kind.IsRegular() && s.bounds.hold(real):
@@ -121,9 +134,9 @@ func (s *site) deadLink(l link, err error) {
 	switch {
 	case !l.served:
 	case errors.Is(err, fs.ErrPermission):
-		s.add(unreadable(s.path(l.name), err))
+		s.tell(l.place, unreadable(s.path(l.name), err))
 	default:
-		s.warn(l.name, fmt.Sprintf("link leads nowhere: %v", cause(err)), "make what it leads to, or remove it")
+		s.warn(l.place, fmt.Sprintf("link leads nowhere: %v", cause(err)), "make what it leads to, or remove it")
 	}
 }
 
@@ -136,19 +149,27 @@ func (s *site) strayLink(l link, real string, folder bool) {
 	if !folder {
 		add = filepath.Dir(real)
 	}
-	s.warn(l.name, fmt.Sprintf("link leads to %q, outside root and links: it is not served", real),
+	s.warn(l.place, fmt.Sprintf("link leads to %q, outside root and links: it is not served", real),
 		fmt.Sprintf("add %q to links, or remove it", add))
 }
 
 // warn notes what is odd about a file as a whole.
-func (s *site) warn(name, message, cure string) {
-	s.add(Problem{File: s.path(name), Line: 1, Col: 1, Message: message, Cure: cure, Warning: true})
+func (s *site) warn(p place, message, cure string) {
+	s.tell(p, Problem{File: s.path(p.name), Line: 1, Col: 1, Message: message, Cure: cure, Warning: true})
+}
+
+// tell notes the problem of a file or folder as a whole, under one of its names.
+func (s *site) tell(p place, problem Problem) {
+	if _, ok := s.walker.told[p.real]; !ok {
+		s.walker.told[p.real] = struct{}{}
+		s.add(problem)
+	}
 }
 
 // vanished judges an error of what was there a moment ago: that it is gone by
 // now is no problem.
 func (s *site) vanished(p place, err error) {
 	if !errors.Is(err, fs.ErrNotExist) {
-		s.add(unreadable(s.path(p.name), err))
+		s.tell(p, unreadable(s.path(p.name), err))
 	}
 }
