@@ -88,12 +88,12 @@ func (s *site) judge(url string, to *edge.Place, err error) *Problem {
 		return &Problem{Message: err.Error(), Cure: "correct the URL"}
 	case strings.HasPrefix(url, "http://"), strings.HasPrefix(url, "https://"):
 		return &Problem{
-			Message: fmt.Sprintf("include %q: includes stay on the site: this is taken for %s", url, to.Path),
+			Message: fmt.Sprintf("include %q: includes stay on the site: this is taken for %s", url, printable(to.Path)),
 			Cure:    "write a path of the site",
 		}
 	case to.Redirect:
 		return &Problem{
-			Message: fmt.Sprintf("include %q: a rule redirects %s, so nothing is printed", url, to.Path),
+			Message: fmt.Sprintf("include %q: a rule redirects %s, so nothing is printed", url, printable(to.Path)),
 			Cure:    "include what it redirects to", Warning: true,
 		}
 	case to.File != "" && to.Size > s.options.SSI.MaxFragment:
@@ -103,7 +103,7 @@ func (s *site) judge(url string, to *edge.Place, err error) *Problem {
 		return tooLarge(url, to, to.Largest, what, setting)
 	case to.File == "" && !to.Published && !to.Origin:
 		return &Problem{
-			Message: fmt.Sprintf("include %q: there is no page %s, and no origin to ask", url, to.Path),
+			Message: fmt.Sprintf("include %q: there is no page %s, and no origin to ask", url, printable(to.Path)),
 			Cure:    fmt.Sprintf("publish it under %s, or correct the URL", s.path("")),
 		}
 	}
@@ -112,7 +112,7 @@ func (s *site) judge(url string, to *edge.Place, err error) *Problem {
 
 func tooLarge(url string, to *edge.Place, limit int64, what, setting string) *Problem {
 	return &Problem{
-		Message: fmt.Sprintf("include %q: %s has %d bytes, more than %s (%d)", url, to.File, to.Size, what, limit),
+		Message: fmt.Sprintf("include %q: %s has %d bytes, more than %s (%d)", url, printable(to.File), to.Size, what, limit),
 		Cure:    "make it smaller, or raise " + setting,
 	}
 }

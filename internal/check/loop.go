@@ -131,7 +131,7 @@ const longestChain = 12
 func (s *site) loopProblem(l loop) Problem {
 	var names []string
 	for _, n := range append(l.files, l.files[0]) {
-		names = append(names, s.graph.nodes[n].name)
+		names = append(names, printable(s.graph.nodes[n].name))
 	}
 	if more := len(names) - longestChain; more > 0 {
 		cut := longestChain / 2

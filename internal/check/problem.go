@@ -23,11 +23,7 @@ type Problem struct {
 // String gives "public/a.html:3:1: if is not closed; add <!--#endif -->", with
 // "warning: " before it for a warning.
 func (p Problem) String() string {
-	file := p.File
-	if strings.ContainsFunc(file, unicode.IsControl) {
-		file = strconv.Quote(file) // one line a problem, and no commands to a terminal
-	}
-	text := fmt.Sprintf("%s:%d:%d: %s", file, p.Line, p.Col, p.Message)
+	text := fmt.Sprintf("%s:%d:%d: %s", printable(p.File), p.Line, p.Col, p.Message)
 	if p.Warning {
 		text = "warning: " + text
 	}
@@ -35,6 +31,15 @@ func (p Problem) String() string {
 		text += "; " + p.Cure
 	}
 	return text
+}
+
+// printable is a name as it is, unless it would break the line or command a
+// terminal: then it is quoted.
+func printable(name string) string {
+	if strings.ContainsFunc(name, unicode.IsControl) {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 // sortByPlace puts the problems of one file into its order; those of one place

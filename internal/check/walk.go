@@ -32,7 +32,7 @@ type visit struct {
 }
 
 // maxVisits bounds how often.
-const maxVisits = 8
+const maxVisits = 4
 
 // link is a symlink under root, or in a folder that one leads to.
 type link struct {
@@ -118,7 +118,6 @@ func (s *site) follow(l link) {
 	}
 	p := place{l.name, real}
 	switch kind := info.Mode(); {
-	case kind.IsDir() && within(l.real, real) && !allowsDots(l.name): // up to where we come from
 	case kind.IsDir() && (s.bounds.hold(real) || s.bounds.liesIn(real)):
 		s.folder(p)
 	case kind.IsRegular() && s.bounds.hold(real):
