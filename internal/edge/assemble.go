@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -28,6 +29,11 @@ type assembly struct {
 // assemblePage runs a published page.
 func (r *request) assemblePage(f found, t *ssi.Template) {
 	r.head(f.Page.Head)
+	path := f.Page.Name
+	if f.pulled() {
+		r.pulledPart(f)
+		path = string(r.url.path)
+	}
 	for _, name := range []string{"Etag", "Accept-Ranges"} {
 		r.ctx.Response.Header.Del(name)
 	}
@@ -35,7 +41,17 @@ func (r *request) assemblePage(f found, t *ssi.Template) {
 		r.ctx.Response.Header.Del("Last-Modified")
 	}
 	r.sign()
-	r.assemble(t, f.Page.Name, f.Page.Status)
+	r.assemble(t, path, f.Page.Status)
+}
+
+// pulledPart states the Age of a pulled page for the parts to be counted, and
+// gives who asked for it its cookies.
+func (r *request) pulledPart(f found) {
+	h := &r.ctx.Response.Header
+	h.Set("Age", strconv.FormatInt(f.Page.Age(time.Now()), 10))
+	for _, line := range r.result.cookies {
+		h.AddBytesV(fasthttp.HeaderSetCookie, line)
+	}
 }
 
 // assemble runs t and answers with what it prints. The answer's head stands in

@@ -9,7 +9,6 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/ssiedge/ssiedge/internal/accesslog"
-	"github.com/ssiedge/ssiedge/pagecache"
 )
 
 // Edge answers requests. Make it with New.
@@ -22,15 +21,16 @@ type Edge struct {
 	state    atomic.Pointer[state]
 	pool     sync.Pool // of *request
 
+	background sync.WaitGroup // fills that no visitor waits for
+
 	reload sync.Mutex // one Reload at a time
 }
 
 // state is what an Edge serves by. It never changes: Reload makes another.
 type state struct {
-	options  Options
-	router   router
-	memory   *pagecache.Memory
-	memcache *pagecache.Memcache // nil: none
+	options Options
+	router  router
+	store   *store
 }
 
 // New builds an Edge. It opens roots and origins but asks nobody anything yet.
@@ -69,6 +69,9 @@ func (e *Edge) Reload(o Options) error {
 	e.state.Store(st)
 	e.metrics.reloads.Add(1)
 	old.close()
+	if c := old.store.memcache; c != nil && c != st.store.memcache {
+		c.Close()
+	}
 	return nil
 }
 
@@ -76,29 +79,34 @@ func (e *Edge) Reload(o Options) error {
 // configuration has mistakes.
 func (e *Edge) ReloadFailed() { e.metrics.reloadsFailed.Add(1) }
 
-// Close closes idle connections to origins and memcached. Requests under way
-// end by themselves.
-func (e *Edge) Close() { e.state.Load().close() }
+// Close waits for fills in the background, and closes the journal and idle
+// connections to origins and memcached. Requests under way end by themselves.
+func (e *Edge) Close() {
+	e.background.Wait()
+	st := e.state.Load()
+	st.close()
+	st.store.close()
+}
 
 func (e *Edge) build(o Options, old *state) (*state, error) {
 	st := &state{options: o}
-	if old != nil && old.options.Memory == o.Memory {
-		st.memory = old.memory
+	var err error
+	if old == nil {
+		st.store, err = newStore(e, &o)
 	} else {
-		st.memory = pagecache.NewMemory(o.Memory)
+		st.store, err = old.store.reloaded(&old.options, &o)
 	}
-	if o.Memcache != nil {
-		c, err := pagecache.NewMemcache(*o.Memcache)
-		if err != nil {
-			return nil, fmt.Errorf("memcache: %w", err)
-		}
-		st.memcache = c
+	if err != nil {
+		return nil, err
 	}
 	b := builder{edge: e, state: st}
 	for i := range o.Sites {
 		s, err := b.site(&o.Sites[i])
 		if err != nil {
 			st.close()
+			if old == nil {
+				st.store.close()
+			}
 			return nil, fmt.Errorf("site at %s: %w", o.Sites[i].Where, err)
 		}
 		st.router.add(s)
@@ -106,21 +114,19 @@ func (e *Edge) build(o Options, old *state) (*state, error) {
 	return st, nil
 }
 
+// close closes what the next state does not share.
 func (st *state) close() {
 	for _, s := range st.router.sites {
 		for _, p := range s.pools {
 			p.Close()
 		}
 	}
-	if st.memcache != nil {
-		st.memcache.Close()
-	}
 }
 
 // CheckMemcache says what is wrong with memcached, if anything: an error names
 // the server. For a warning at start; the edge works without.
 func (e *Edge) CheckMemcache() error {
-	if c := e.state.Load().memcache; c != nil {
+	if c := e.state.Load().store.memcache; c != nil {
 		return c.Ping()
 	}
 	return nil

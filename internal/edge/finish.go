@@ -25,6 +25,7 @@ func (r *request) finish(sent int64) {
 		visitors.Put(v)
 	}
 	r.ctx, r.state, r.site, r.written = nil, nil, nil, nil
+	r.stale, r.result = found{}, outcome{}
 	r.headBytes.Reset(nil)
 	e.pool.Put(r)
 }
@@ -37,7 +38,7 @@ func (r *request) logAccess(status int, sent int64, took time.Duration) {
 		Method: h.Method(), Target: h.RequestURI(), Protocol: protocol(h), Host: h.Host(),
 		Status: status, Bytes: sent,
 		Referer: h.Referer(), UserAgent: h.UserAgent(),
-		Cache: cacheStatus[r.source],
+		Cache: r.member,
 	}
 	if r.visitor != nil {
 		record.RequestID = r.visitor.id

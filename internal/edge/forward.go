@@ -50,7 +50,9 @@ func (r *request) forward() {
 	o := r.outgoing()
 	p, err := r.askOrigin(o, body)
 	if err != nil {
-		r.unanswered(err)
+		if !r.serveOnError() {
+			r.unanswered(err)
+		}
 		return
 	}
 	if p.exchange.Conn != nil {
@@ -72,13 +74,13 @@ func (r *request) forwardSource() source {
 	return sourceMiss
 }
 
-// outgoing is the request as the origin gets it. What could have been a page
-// goes out with its canonical URL; all else as the visitor wrote it.
+// outgoing is the request as the origin gets it: as the visitor wrote it, but
+// that the path of what could have been a page is canonical, as on a fill.
 func (r *request) outgoing() *outgoing {
 	v := r.snapshot()
 	o := &outgoing{visitor: v, method: v.method, target: v.target, identity: r.settings.ssi}
 	if r.source == sourceMiss {
-		o.target = r.target.originTarget()
+		o.target = r.target.originURL(v.query)
 	}
 	h := &r.ctx.Request.Header
 	if h.ConnectionUpgrade() && h.IsGet() && h.IsHTTP11() {
@@ -92,13 +94,17 @@ func (r *request) outgoing() *outgoing {
 
 // originTarget is the canonical URL as the origin is asked for it: with the
 // slash at its end where the app has shown that it wants one.
-func (t *target) originTarget() []byte {
+func (t *target) originTarget() []byte { return t.originURL(t.url.query) }
+
+// originURL is originTarget with another query: one that no page is kept for
+// has what the visitor sent.
+func (t *target) originURL(query []byte) []byte {
 	b := append([]byte(nil), t.url.raw...)
 	if t.site.slashes.wants(t.url.raw) {
 		b = append(b, '/')
 	}
-	if len(t.url.query) > 0 {
-		b = append(append(b, '?'), t.url.query...)
+	if len(query) > 0 {
+		b = append(append(b, '?'), query...)
 	}
 	return b
 }
@@ -263,4 +269,10 @@ func (u *upload) end() {
 	if u.interrupted.Load() {
 		u.wait(u.request.state.options.Limits.IdleTimeout)
 	}
+}
+
+// timedOut says whether an origin was too slow, and not just gone.
+func timedOut(err error) bool {
+	var oe *origin.Error
+	return errors.As(err, &oe) && oe.Timeout()
 }

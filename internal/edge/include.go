@@ -190,11 +190,6 @@ func (a *assembly) note(p *reply) {
 	}
 }
 
-// identified says whether the visitor's request shows who he is.
-func (v *visitor) identified() bool {
-	return v.get("Cookie") != nil || v.get("Authorization") != nil
-}
-
 // document is what a page or a fragment knows of itself: ssi's Variables.
 type document struct {
 	assembly *assembly

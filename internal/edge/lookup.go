@@ -1,12 +1,20 @@
 package edge
 
-import "github.com/ssiedge/ssiedge/pagecache"
+import (
+	"time"
+
+	"github.com/ssiedge/ssiedge/pagecache"
+)
 
 // found is a page that a look-up gave.
 type found struct {
 	pagecache.Hit
 	source source
+	ttl    int64 // seconds, of a pulled page; negative: stale
 }
+
+// pulled says that the edge keeps the page itself.
+func (f found) pulled() bool { return f.source >= sourceMemory }
 
 // source is what answered a request.
 type source uint8
@@ -15,6 +23,10 @@ const (
 	sourceNone      source = iota // an answer of the edge's own
 	sourceFile                    // a published file
 	sourcePublished               // a published memcached value
+	sourceMemory                  // a pulled page, from memory
+	sourceMemcache                // a pulled page, from memcached
+	sourceStale                   // a pulled page whose lifetime is over
+	sourceStored                  // the origin: a page that is kept from now on
 	sourceMiss                    // the origin: no page was there
 	sourceMethod                  // the origin: the method is for the app
 	sourceBypass                  // the origin: a rule says so
@@ -58,7 +70,66 @@ func (t *target) publishedKey(host []byte, scheme string) pagecache.PublishedKey
 	return pagecache.PublishedKey{Path: t.url.path, RawPath: t.url.raw, Query: t.url.query, Host: host, Scheme: scheme}
 }
 
-// lookup is step 6 for a visitor.
+// lookup is step 6 for a visitor: what is published outranks what was pulled.
+// A stale page is remembered.
 func (r *request) lookup() (found, bool) {
-	return r.target.lookup(r.host, r.client.scheme)
+	if f, ok := r.target.lookup(r.host, r.client.scheme); ok {
+		return f, true
+	}
+	if !r.keeps() {
+		return found{}, false
+	}
+	r.keyed.take(&r.target, r, r.host, r.client.scheme)
+	r.unkeepable = r.state.store.notKeepable.Has(r.keyed.key)
+	if r.unkeepable {
+		return found{}, false
+	}
+	f, fresh := r.keyed.get(r.began)
+	if f.Page != nil && !fresh {
+		r.stale = f
+	}
+	return f, fresh
+}
+
+// keeps says whether pages are pulled for the target at all.
+func (t *target) keeps() bool { return t.settings.origin != nil && !t.settings.keep.off }
+
+// get finds the pulled page of a key. fresh is false for one that may be served
+// only within a window.
+func (k *keyed) get(now time.Time) (f found, fresh bool) {
+	asked := k.at(now)
+	p, tier := k.target.state.store.pulled.Get(&asked)
+	return k.found(p, tier, now)
+}
+
+// peek is get in memory alone.
+func (k *keyed) peek(now time.Time) (f found, fresh bool) {
+	asked := k.at(now)
+	p, tier := k.target.state.store.pulled.Peek(&asked)
+	return k.found(p, tier, now)
+}
+
+func (k *keyed) found(p *pagecache.Page, tier string, now time.Time) (found, bool) {
+	if p == nil {
+		return found{}, false
+	}
+	f := found{Hit: pagecache.Hit{Page: p}, source: sourceMemory}
+	if tier != pagecache.MemoryTier {
+		f.source = sourceMemcache
+	}
+	freshness := k.freshness(p)
+	f.ttl = freshness.TTL(now)
+	if fresh := freshness.Fresh(now); fresh {
+		return f, true
+	}
+	f.source = sourceStale
+	return f, false
+}
+
+// freshness is the page's, with what a soft purge leaves of it.
+func (k *keyed) freshness(p *pagecache.Page) pagecache.Freshness {
+	if k.verdict(p) == pagecache.Expired {
+		return p.Freshness.Expired(k.seen, k.target.site.options.Cache.SoftWindow)
+	}
+	return p.Freshness
 }

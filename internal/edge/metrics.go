@@ -19,6 +19,8 @@ type metrics struct {
 	includes       [includeOutcomes]atomic.Uint64
 	droppedCookies atomic.Uint64 // Set-Cookie lines of fragments
 	assembled      atomic.Uint64
+	fills          atomic.Uint64
+	collapsed      atomic.Uint64 // requests that got the page of another's fill
 
 	refused       atomic.Uint64 // connections over the limit
 	reloads       atomic.Uint64
@@ -28,6 +30,7 @@ type metrics struct {
 // outcomes are the names of the sources in metrics.
 var outcomes = [sources]string{
 	sourceNone: "own", sourceFile: "file", sourcePublished: "published",
+	sourceMemory: "memory", sourceMemcache: "memcache", sourceStale: "stale", sourceStored: "stored",
 	sourceMiss: "miss", sourceMethod: "method", sourceBypass: "bypass",
 }
 
@@ -132,7 +135,7 @@ func (e *Edge) Collect(ch chan<- prometheus.Metric) {
 }
 
 func (e *Edge) collectTiers(count func(*prometheus.Desc, uint64, ...string), gauge func(*prometheus.Desc, int64)) {
-	s := e.state.Load().memory.Stats()
+	s := e.state.Load().store.memory.Stats()
 	gauge(descMemoryPages, int64(s.Pages))
 	gauge(descMemoryBytes, int64(s.Bytes))
 	count(descMemoryEvictions, uint64(s.Evictions))

@@ -12,11 +12,12 @@ import (
 type outgoing struct {
 	visitor  *visitor
 	method   []byte
-	target   []byte // path and query as they go out
-	include  bool   // an include: nothing of the visitor that speaks of the page itself
-	identity bool   // no content coding is wanted: the body may be assembled
-	noRange  bool   // the whole body is wanted
-	upgrade  []byte // protocol to upgrade to; nil: none
+	target   []byte   // path and query as they go out
+	include  bool     // an include: nothing of the visitor that speaks of the page itself
+	identity bool     // no content coding is wanted: the body may be assembled
+	noRange  bool     // the whole body is wanted
+	upgrade  []byte   // protocol to upgrade to; nil: none
+	fill     *keeping // of a fill: what it withholds; nil: no fill
 }
 
 // write makes the request. The head is written as bytes and parsed, since
@@ -33,7 +34,7 @@ func (o *outgoing) write(req *fasthttp.Request) error {
 func (o *outgoing) appendHead(b []byte) []byte {
 	v := o.visitor
 	b = append(append(append(append(b, o.method...), ' '), o.target...), " HTTP/1.1\r\n"...)
-	b = appendField(b, "Host", v.host)
+	b = appendField(b, "Host", o.host())
 	for i := range v.fields {
 		if f := &v.fields[i]; !f.hop && !o.drops(f.name) {
 			b = append(append(append(append(b, f.name...), ": "...), f.value...), "\r\n"...)
@@ -42,6 +43,9 @@ func (o *outgoing) appendHead(b []byte) []byte {
 	if o.identity {
 		b = append(b, "Accept-Encoding: identity\r\nSurrogate-Capability: ssiedge=\"SSI/1.0\"\r\n"...)
 	}
+	if o.fill != nil && o.fill.mode() == CookiesListed {
+		b = appendField(b, "Cookie", o.fill.sendsCookie(v))
+	}
 	if o.upgrade != nil {
 		b = appendField(b, "Upgrade", o.upgrade)
 		b = append(b, "Connection: Upgrade\r\n"...)
@@ -49,25 +53,42 @@ func (o *outgoing) appendHead(b []byte) []byte {
 	return append(o.appendOwn(b), "\r\n"...)
 }
 
+// host is the Host that goes out: as the visitor wrote it, but on a fill in the
+// form that the key has, since any other way to write it would shape the page
+// of those who write it otherwise.
+func (o *outgoing) host() []byte {
+	if o.fill != nil {
+		return o.visitor.route
+	}
+	return o.visitor.host
+}
+
 // appendOwn writes the fields that the edge states: who asks, and that it
-// stands between.
+// stands between. A fill that a rule made is nobody's, so it says nothing of
+// the visitor.
 func (o *outgoing) appendOwn(b []byte) []byte {
 	v := o.visitor
+	b = appendField(b, "X-Forwarded-Proto", []byte(v.scheme))
+	b = appendField(b, "X-Forwarded-Host", o.host())
+	if o.fill != nil && o.fill.byRule() {
+		id, trace := newIDs()
+		b = appendField(b, "X-Request-Id", id)
+		b = appendField(b, "Traceparent", trace)
+		return appendField(b, "Via", via)
+	}
 	if v.addr.IsValid() {
 		b = appendField(b, "X-Real-IP", v.addr.AppendTo(nil))
 	}
 	b = appendField(b, "X-Forwarded-For", v.forwardedFor())
-	b = appendField(b, "X-Forwarded-Proto", []byte(v.scheme))
-	b = appendField(b, "X-Forwarded-Host", v.host)
 	b = appendField(b, "X-Request-Id", v.id)
 	b = appendField(b, "Traceparent", v.trace)
-	var via []byte
+	var chain []byte
 	for i := range v.fields {
 		if f := &v.fields[i]; equalFold(f.name, "Via") {
-			via = append(append(via, f.value...), ", "...)
+			chain = append(append(chain, f.value...), ", "...)
 		}
 	}
-	return appendField(b, "Via", append(append(via, v.proto[len("HTTP/"):]...), " ssiedge"...))
+	return appendField(b, "Via", append(append(chain, v.proto[len("HTTP/"):]...), " ssiedge"...))
 }
 
 // forwardedFor is the chain of a trusted proxy, if one spoke, and our peer.
@@ -90,19 +111,32 @@ func appendField(b []byte, name string, value []byte) []byte {
 }
 
 // drops says whether an end-to-end field of the visitor is left out: the
-// codings, where the body may be assembled, and in an include all that is
-// about the page and not about the visitor.
+// codings, where the body may be assembled; on a fill what the key does not
+// know; and in an include all that is about the page and not about the visitor.
 func (o *outgoing) drops(name []byte) bool {
 	switch string(name) {
 	case "Accept-Encoding":
 		return o.identity
 	case "Range", "If-Range":
-		return o.include || o.noRange
-	case "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
+		return o.include || o.noRange || o.fill != nil
+	case "Cookie", "Authorization":
+		return o.fill != nil && o.fill.mode() != CookiesAll
+	}
+	if o.include && notOnFills(name) {
+		return true
+	}
+	return o.fill != nil && (notOnFills(name) || o.fill.byRule() && !o.fill.lists(name))
+}
+
+// notOnFills says whether a field is about the visitor's own request and its
+// body, or would have the app take it for another one.
+func notOnFills(name []byte) bool {
+	switch string(name) {
+	case "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "Range", "If-Range",
 		"Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Content-Range",
 		"Content-Md5", "Content-Digest", "Repr-Digest",
 		"X-Http-Method", "X-Http-Method-Override", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url":
-		return o.include
+		return true
 	}
 	return false
 }

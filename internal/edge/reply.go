@@ -111,7 +111,12 @@ func decoded(h *fasthttp.ResponseHeader, body []byte, limit int64) ([]byte, erro
 
 // respondReply is the end of a request that the origin answered: assembled
 // where the answer has directives, else passed on as it comes.
-func (r *request) respondReply(p *reply) {
+func (r *request) respondReply(p *reply) { r.respondRead(p, nil) }
+
+// respondRead is respondReply where a first part of the body was read already:
+// more than is kept or assembled.
+func (r *request) respondRead(p *reply, read []byte) {
+	r.invalidates(p.status())
 	r.replyHead(p)
 	processed := r.processed(p.header().ContentType())
 	switch {
@@ -123,11 +128,21 @@ func (r *request) respondReply(p *reply) {
 		r.ctx.Response.SkipBody = true
 		p.close()
 		r.finalize()
-	case processed:
+	case processed && read == nil:
 		r.respondDocument(p)
+	case processed:
+		r.passTooLarge(p, read)
+	case read != nil:
+		r.pass(p, io.MultiReader(bytes.NewReader(read), p.exchange.Answer))
 	default:
 		r.pass(p, p.exchange.Answer)
 	}
+}
+
+// passTooLarge passes on a document that may have directives, unrun.
+func (r *request) passTooLarge(p *reply, read []byte) {
+	r.problem("too-large", "the page is over limits.max_keep: passed on as it is, its directives not run")
+	r.pass(p, io.MultiReader(bytes.NewReader(read), p.exchange.Answer))
 }
 
 // respondDocument answers with a reply of a media type that may hold
@@ -136,8 +151,7 @@ func (r *request) respondDocument(p *reply) {
 	body, err := p.collect(r.state.options.Limits.MaxKeep)
 	switch {
 	case errors.Is(err, errTooLarge):
-		r.problem("too-large", "the page is over limits.max_keep: passed on as it is, its directives not run")
-		r.pass(p, io.MultiReader(bytes.NewReader(body), p.exchange.Answer))
+		r.passTooLarge(p, body)
 	case err != nil:
 		p.close()
 		r.ctx.Response.Reset()
@@ -201,7 +215,8 @@ func (r *request) replyHead(p *reply) {
 		r.redate()
 	}
 	stripPrivate(h)
-	r.addListed(fieldCacheStatus, cacheStatus[r.source])
+	r.member = r.appendStatus(r.member[:0])
+	r.addListed(fieldCacheStatus, r.member)
 	r.addListed(fieldVia, via)
 }
 
@@ -231,14 +246,25 @@ func (r *request) redate() {
 	r.head(append([]byte(nil), r.ctx.Response.Header.Header()...)) // Reset forgets the mark
 }
 
-// stripPrivate takes off the fields that speak to the edge alone.
+// privateFields speak to the edge alone, and end here.
+var privateFields = [...]string{
+	"Ssiedge-Cache-Control", "Surrogate-Control", "X-Accel-Expires", "X-Accel-Redirect",
+	"X-Accel-Buffering", "X-Accel-Charset", "X-Accel-Limit-Rate",
+}
+
 func stripPrivate(h *fasthttp.ResponseHeader) {
-	for _, name := range []string{
-		"Ssiedge-Cache-Control", "Surrogate-Control", "X-Accel-Expires", "X-Accel-Redirect",
-		"X-Accel-Buffering", "X-Accel-Charset", "X-Accel-Limit-Rate",
-	} {
+	for _, name := range privateFields {
 		h.Del(name)
 	}
+}
+
+func isPrivate(name []byte) bool {
+	for _, p := range privateFields {
+		if equalFold(name, p) {
+			return true
+		}
+	}
+	return false
 }
 
 // restricted says whether an answer of the app must not be given a lifetime by

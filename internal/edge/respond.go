@@ -5,12 +5,14 @@ import (
 	"bytes"
 	"io"
 	"strconv"
+	"time"
 
 	"github.com/valyala/fasthttp"
 )
 
 // Canonical field names, as fasthttp writes them.
 var (
+	fieldAge          = []byte("Age")
 	fieldCacheControl = []byte("Cache-Control")
 	fieldCacheStatus  = []byte("Cache-Status")
 	fieldContentRange = []byte("Content-Range")
@@ -32,7 +34,7 @@ const largeBody = 256 << 10
 // respondPage is the end of a hit: the page, assembled where it has
 // directives, in the coding and the part that the visitor asks for.
 func (r *request) respondPage(f found) {
-	r.source = f.source
+	r.source, r.result.ttl = f.source, f.ttl
 	if t := r.template(f.Page); t != nil {
 		r.assemblePage(f, t)
 		return
@@ -41,7 +43,7 @@ func (r *request) respondPage(f found) {
 	if f.source == sourceFile {
 		f, vary = r.encoded(f)
 	}
-	r.head(f.Page.Head)
+	r.pageHead(f)
 	if vary {
 		r.addVary(acceptEncoding)
 	}
@@ -63,11 +65,35 @@ func (r *request) head(head []byte) {
 	h := &r.ctx.Response.Header
 	h.Reset()
 	h.SetNoDefaultContentType(true) // which Reset forgets
+	r.readHead(head)
+}
+
+func (r *request) readHead(head []byte) {
+	h := &r.ctx.Response.Header
 	r.headBytes.Reset(head)
 	if err := h.Read(r.headReader(len(head))); err != nil {
 		panic("BUG: stored head of " + strconv.Quote(string(r.written)) + " does not parse: " + err.Error())
 	}
 	h.ResetConnectionClose() // fasthttp's guess, since a stored head states no length
+}
+
+// pageHead makes a page's head the answer's. A pulled page keeps its Date, which
+// the server's NoDefaultDate lets through as long as nothing resets the head,
+// and has an Age; who asked for it gets the cookies that are not kept with it.
+func (r *request) pageHead(f found) {
+	if !f.pulled() {
+		r.head(f.Page.Head)
+		return
+	}
+	h := &r.ctx.Response.Header
+	r.readHead(f.Page.Head)
+	if age := f.Page.Age(time.Now()); age > 0 || f.source != sourceStored {
+		r.scratch = strconv.AppendInt(r.scratch[:0], age, 10)
+		h.SetCanonical(fieldAge, r.scratch)
+	}
+	for _, line := range r.result.cookies {
+		h.AddBytesV(fasthttp.HeaderSetCookie, line)
+	}
 }
 
 // headReader reads headBytes. It stays with the pooled request; a head that
@@ -93,18 +119,22 @@ func (r *request) dress() {
 	r.edit()
 }
 
-// sign says where a page came from, and who stands between.
+// sign says where a page came from, and who stands between. The head of a
+// pulled page has the Via already.
 func (r *request) sign() {
 	h := &r.ctx.Response.Header
-	h.SetCanonical(fieldCacheStatus, cacheStatus[r.source])
-	h.SetCanonical(fieldVia, via)
+	r.member = r.appendStatus(r.member[:0])
+	r.addListed(fieldCacheStatus, r.member)
+	if r.source < sourceMemory {
+		h.SetCanonical(fieldVia, via)
+	}
 }
 
-// cacheStatus is the Cache-Status member (RFC 9211) of each source.
+// cacheStatus is the Cache-Status member (RFC 9211) of each source that has
+// but one.
 var cacheStatus = [sources][]byte{
 	sourceFile:      []byte("ssiedge; hit; detail=file"),
 	sourcePublished: []byte("ssiedge; hit; detail=published"),
-	sourceMiss:      []byte("ssiedge; fwd=uri-miss"),
 	sourceMethod:    []byte("ssiedge; fwd=method"),
 	sourceBypass:    []byte("ssiedge; fwd=bypass"),
 }

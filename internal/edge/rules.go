@@ -22,6 +22,7 @@ type settings struct {
 	bypass   *Bypass       // nil: none
 	headers  *HeaderEdits  // nil: none
 	redirect string        // "": none
+	keep     keeping
 }
 
 // rule is one [[site.rule]], ready to match.
@@ -100,6 +101,7 @@ func (r *rule) overlay(dst *settings) {
 	if o.Redirect != nil {
 		dst.redirect = *o.Redirect
 	}
+	dst.keep.overlay(o)
 }
 
 // pattern is one path of a rule, split at its stars.

@@ -19,11 +19,16 @@ type request struct {
 	host    []byte // in the form of requestHost; to route by
 	written []byte // path and query as the visitor sent them
 	target
+	keyed      keyed // of pulled pages; taken by lookup
+	unkeepable bool  // the key is known as not keepable
+	stale      found // a page that only a window may bring; Page nil: none
+	result     outcome
 	visitor    *visitor // nil until something needs the snapshot
 	source     source   // what answered, for Cache-Status, log and metrics
 	streaming  bool     // the answer's body finishes the request
 	ranges     []byteRange
 	scratch    []byte
+	member     []byte        // of Cache-Status; empty: cacheStatus has it
 	headBytes  bytes.Reader  // over a stored head
 	headBuffer *bufio.Reader // over headBytes
 }
@@ -39,6 +44,8 @@ func (r *request) serve() {
 			r.respondPage(f)
 			return
 		}
+		r.fill()
+		return
 	}
 	r.forward()
 }
@@ -56,6 +63,7 @@ func (r *request) begin(e *Edge, ctx *fasthttp.RequestCtx) {
 	r.edge, r.ctx, r.began = e, ctx, time.Now()
 	r.state = e.state.Load()
 	r.source, r.streaming = sourceNone, false
+	r.stale, r.unkeepable, r.result, r.member = found{}, false, outcome{}, r.member[:0]
 	r.client.addr, _ = peerAddr(ctx.RemoteAddr()) // until the head has been read
 }
 

@@ -13,6 +13,7 @@ import (
 // site is one [[site]], ready to serve. It never changes.
 type site struct {
 	options   *Site
+	id        string               // its name in keys and in the journal
 	files     *pagecache.Files     // nil: no root
 	published *pagecache.Published // nil: none
 	origin    *origin.Pool         // nil: none
@@ -89,7 +90,7 @@ type builder struct {
 }
 
 func (b *builder) site(o *Site) (*site, error) {
-	s := &site{options: o, reports: b.edge.reports, compile: ssi.Options{
+	s := &site{options: o, id: strings.Join(o.Hosts, ","), reports: b.edge.reports, compile: ssi.Options{
 		ErrorMessage:   o.SSI.ErrorMessage,
 		SilentErrors:   o.SSI.SilentErrors,
 		UnknownIsError: o.SSI.UnknownIsError,
@@ -105,7 +106,10 @@ func (b *builder) site(o *Site) (*site, error) {
 	if s.origin, err = pool(o.Origin); err != nil {
 		return nil, err
 	}
-	s.base = settings{ssi: o.SSI.Enabled, query: &o.Query, origin: s.origin}
+	s.base = settings{
+		ssi: o.SSI.Enabled, query: &o.Query, origin: s.origin,
+		keep: keeping{policy: o.Cache.Policy, invalidate: true},
+	}
 	for i := range o.Rules {
 		r, err := newRule(&o.Rules[i], pool)
 		if err != nil {
@@ -119,12 +123,12 @@ func (b *builder) site(o *Site) (*site, error) {
 // published opens what the site publishes.
 func (b *builder) published(s *site) (err error) {
 	if s.options.Files != nil {
-		if s.files, err = pagecache.OpenFiles(*s.options.Files, b.state.memory, b.edge.log); err != nil {
+		if s.files, err = pagecache.OpenFiles(*s.options.Files, b.state.store.memory, b.edge.log); err != nil {
 			return err
 		}
 	}
 	if s.options.Published != nil {
-		s.published, err = pagecache.NewPublished(*s.options.Published, b.state.memcache, b.state.memory, b.edge.log)
+		s.published, err = pagecache.NewPublished(*s.options.Published, b.state.store.memcache, b.state.store.memory, b.edge.log)
 	}
 	return err
 }

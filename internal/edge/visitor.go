@@ -101,15 +101,23 @@ func (v *visitor) identify() {
 	if len(v.id) > 0 && len(v.trace) > 0 {
 		return
 	}
-	var random [24]byte
-	rand.Read(random[:]) // never fails
+	id, trace := newIDs()
 	if len(v.id) == 0 {
-		v.id = hex.AppendEncode(nil, random[:16])
+		v.id = id
 	}
 	if len(v.trace) == 0 {
-		v.trace = append(hex.AppendEncode([]byte("00-"), random[:16]), '-')
-		v.trace = append(hex.AppendEncode(v.trace, random[16:]), "-00"...)
+		v.trace = trace
 	}
+}
+
+// newIDs makes an X-Request-Id and a traceparent (W3C Trace Context) of a trace
+// that begins here and is not sampled.
+func newIDs() (id, trace []byte) {
+	var random [24]byte
+	rand.Read(random[:]) // never fails
+	id = hex.AppendEncode(nil, random[:16])
+	trace = append(hex.AppendEncode([]byte("00-"), random[:16]), '-')
+	return id, append(hex.AppendEncode(trace, random[16:]), "-00"...)
 }
 
 // get is the first value of a field, nil where there is none.

@@ -1,0 +1,193 @@
+package edge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/ssiedge/ssiedge/pagecache"
+)
+
+// fill asks the origin for a page, to keep it: step 7 for pages. It belongs to
+// one goroutine.
+type fill struct {
+	edge    *Edge
+	target  *target
+	keyed   *keyed
+	visitor *visitor
+	include bool
+	flight  *pagecache.Flight // nil: nobody can join
+	asked   pagecache.Asked
+}
+
+// filled is what came of a fill: a page, a reply that may not be kept, or an
+// error. A reply is the caller's to pass on and close.
+type filled struct {
+	page    *pagecache.Page
+	cookies [][]byte // Set-Cookie lines of the page's answer, for the visitor who asked
+	kept    bool     // the page is kept; else it is for this visitor alone
+	reason  pagecache.Reason
+	vary    []string
+
+	reply *reply
+	read  []byte // of reply's body already
+
+	err error // no answer, or none that came whole
+}
+
+// ask asks, and keeps what may be kept.
+func (f *fill) ask(ctx context.Context, interim func(*fasthttp.ResponseHeader)) filled {
+	f.edge.metrics.fills.Add(1)
+	t := f.target
+	keep := &t.settings.keep
+	f.asked = keep.asked(f.visitor)
+	seq := t.state.store.purges.Applied() // before the question: a purge that comes later hits the page
+	o := &outgoing{
+		visitor: f.visitor, method: []byte(fasthttp.MethodGet), target: t.originTarget(),
+		include: f.include, identity: true, fill: keep,
+	}
+	began := time.Now()
+	p, err := t.askPage(ctx, o, interim)
+	if err != nil {
+		return filled{err: err}
+	}
+	d := pagecache.Decide(headOf(p, began), f.asked, &keep.policy)
+	if !d.Keep {
+		return filled{reply: p, reason: d.Reason}
+	}
+	body, err := p.collect(t.state.options.Limits.MaxKeep)
+	switch {
+	case errors.Is(err, errTooLarge):
+		return filled{reply: p, read: body, reason: pagecache.ReasonTooLarge}
+	case err != nil:
+		p.close()
+		return filled{err: err}
+	}
+	return f.keep(p, body, &d, seq)
+}
+
+// keep puts a whole reply into the tiers. A coding that nobody here knows
+// cannot be taken off for those who do not know it either.
+func (f *fill) keep(p *reply, body []byte, d *pagecache.Decision, seq uint64) filled {
+	limit := f.target.state.options.Limits.MaxKeep
+	plain, err := decoded(p.header(), body, limit)
+	if err != nil {
+		return filled{reply: p, read: body, reason: pagecache.ReasonVary}
+	}
+	done := filled{vary: d.Vary}
+	if !d.StripAnswer {
+		done.cookies = cookieLines(p.header())
+	}
+	page := pagecache.NewPulledPage(p.status(), storedHead(p.header(), d.StripPage, time.Now()), plain, d.Freshness, seq)
+	p.close()
+	done.page = page
+	k := f.keyed.at(time.Now())
+	n := pagecache.NewPage{Page: page, Vary: d.Vary, MaxVariants: f.target.settings.keep.policy.MaxVariants}
+	if f.flight != nil {
+		n.Valid = f.flight.Valid
+	}
+	if done.kept = f.target.state.store.pulled.Put(&k, n); !done.kept {
+		done.reason = pagecache.ReasonInvalidated
+	} else {
+		f.target.state.store.notKeepable.Remove(f.keyed.key)
+	}
+	if !d.StripPage {
+		done.cookies = nil // they are in the page's own head
+	}
+	return done
+}
+
+// failed says that the origin failed: no answer, or a 5xx without a lifetime.
+func (f *filled) failed() bool {
+	return f.err != nil || f.reply != nil && f.reply.status() >= 500
+}
+
+// finish tells the flight. Waiters get a failure only where the question was
+// nobody's in particular.
+func (f *fill) finish(done *filled) {
+	if f.flight == nil {
+		return
+	}
+	var r pagecache.FlightResult
+	switch {
+	case done.page != nil:
+		r = pagecache.FlightResult{Outcome: pagecache.FlightKept, Page: done.page, Vary: done.vary}
+		if len(done.vary) > 0 {
+			r.Variant = string(pagecache.VariantKey(nil, f.keyed.key, done.vary, f.keyed.field))
+		}
+	case done.failed():
+		r.Outcome = pagecache.FlightFailed
+		if !f.asked.Cookies && !f.asked.Authorization {
+			r.Status = done.failureStatus()
+		}
+	default:
+		r = pagecache.FlightResult{Outcome: pagecache.FlightNotKept, Reason: done.reason}
+	}
+	f.flight.Finish(r)
+}
+
+// failureStatus is what is answered for a failure that has no page of its own.
+func (f *filled) failureStatus() int {
+	if f.reply != nil {
+		return f.reply.status()
+	}
+	if timedOut(f.err) {
+		return fasthttp.StatusGatewayTimeout
+	}
+	return fasthttp.StatusBadGateway
+}
+
+// headOf is the head of a reply as package pagecache reads it.
+func headOf(p *reply, began time.Time) *pagecache.Reply {
+	r := &pagecache.Reply{Status: p.status(), RequestTime: began, ResponseTime: time.Now()}
+	for name, value := range p.header().All() {
+		r.Fields = append(r.Fields, pagecache.Field{Name: name, Value: value})
+	}
+	return r
+}
+
+// storedHead is the head of a page as it is kept: what describes the message
+// and not the page is left out, and so is what speaks to the edge alone. Our
+// Via stands in it already, so a hit need not join lists.
+func storedHead(h *fasthttp.ResponseHeader, stripCookies bool, now time.Time) []byte {
+	b := fasthttp.AppendUint([]byte("HTTP/1.1 "), h.StatusCode())
+	b = append(append(append(b, ' '), fasthttp.StatusMessage(h.StatusCode())...), "\r\n"...)
+	vias, dated := []byte(nil), false
+	for name, value := range h.All() {
+		switch {
+		case equalFold(name, "Content-Length"), equalFold(name, "Age"), equalFold(name, "Connection"),
+			equalFold(name, "Transfer-Encoding"), isPrivate(name), stripCookies && equalFold(name, "Set-Cookie"):
+			continue
+		case equalFold(name, "Via"):
+			vias = append(append(vias, value...), ", "...)
+			continue
+		case equalFold(name, "Date"):
+			dated = true
+		}
+		b = append(append(append(append(b, name...), ": "...), value...), "\r\n"...)
+	}
+	if !dated {
+		b = append(fasthttp.AppendHTTPDate(append(b, "Date: "...), now), "\r\n"...)
+	}
+	return append(appendField(b, "Via", append(vias, via...)), "\r\n"...)
+}
+
+func cookieLines(h *fasthttp.ResponseHeader) [][]byte {
+	var lines [][]byte
+	for _, value := range h.Cookies() {
+		lines = append(lines, bytes.Clone(value))
+	}
+	return lines
+}
+
+// rest is a reply's body, with what was read of it before.
+func (f *filled) rest() io.Reader {
+	if len(f.read) == 0 {
+		return f.reply.exchange.Answer
+	}
+	return io.MultiReader(bytes.NewReader(f.read), f.reply.exchange.Answer)
+}

@@ -1,0 +1,179 @@
+package edge
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/maphash"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/ssiedge/ssiedge/pagecache"
+)
+
+// asker is who asks for a page: the request at hand, or the snapshot of one.
+type asker interface {
+	// cookieFor finds a cookie by its exact name.
+	cookieFor(name string) (value []byte, ok bool)
+	// line gives all lines of a field, joined by commas (those of Cookie by
+	// semicolons); nil: it has none.
+	line(name string) []byte
+}
+
+var (
+	_ asker = (*request)(nil)
+	_ asker = (*visitor)(nil)
+)
+
+// appendKey appends the key that the target's page is kept under: all that may
+// tell it from another, but Vary. It begins with the URL, which purges are
+// compared with; what else the setting lists follows with its length, so that
+// no two lists are the same bytes.
+func (t *target) appendKey(dst []byte, a asker, host []byte, scheme string) []byte {
+	start := len(dst)
+	dst = t.appendURL(dst, host, scheme)
+	k := &t.settings.keep
+	if k.mode() != CookiesListed && len(k.headers) == 0 {
+		return dst
+	}
+	dst = t.state.store.epochs.append(dst, dst[start:])
+	if k.mode() == CookiesListed {
+		for _, name := range k.cookies.Names {
+			value, ok := a.cookieFor(name)
+			dst = appendPart(dst, value, ok)
+		}
+	}
+	for _, name := range k.headers {
+		value := a.line(name)
+		dst = appendPart(dst, value, value != nil)
+	}
+	return dst
+}
+
+// appendURL appends the part of a key that names the URL, and the NUL behind it.
+func (t *target) appendURL(dst []byte, host []byte, scheme string) []byte {
+	dst = append(append(dst, t.site.id...), 0)
+	dst = append(append(dst, scheme...), 0)
+	dst = append(append(dst, host...), 0)
+	dst = append(append(dst, t.url.raw...), '?')
+	return append(append(dst, t.url.query...), 0)
+}
+
+// keyURL takes the URL out of a key.
+func keyURL(key []byte) pagecache.PageURL {
+	site, rest, _ := bytes.Cut(key, []byte{0})
+	_, rest, _ = bytes.Cut(rest, []byte{0})
+	host, rest, _ := bytes.Cut(rest, []byte{0})
+	url, _, _ := bytes.Cut(rest, []byte{0})
+	path, query, _ := bytes.Cut(url, []byte("?"))
+	return pagecache.PageURL{Site: string(site), Host: host, Path: path, Query: query}
+}
+
+// keyed is a target with its key: what the tiers are asked with.
+type keyed struct {
+	target *target
+	asker  asker
+	key    []byte
+	url    pagecache.PageURL
+	seen   time.Time // when the newest soft purge hit the page last checked; zero: none did
+
+	field func(name string) []byte
+	check func(*pagecache.Page) pagecache.Verdict
+}
+
+// take makes the key of a target. k may be used again; its slices are its own
+// or the target's.
+func (k *keyed) take(t *target, a asker, host []byte, scheme string) {
+	k.target, k.asker = t, a
+	k.key = t.appendKey(k.key[:0], a, host, scheme)
+	k.url = pagecache.PageURL{Site: t.site.id, Host: host, Path: t.url.raw, Query: t.url.query}
+	if k.field == nil { // once, since a bound method is an allocation
+		k.field, k.check = k.sends, k.verdict
+	}
+}
+
+func (k *keyed) sends(name string) []byte { return k.target.settings.keep.sends(k.asker, name) }
+
+func (k *keyed) verdict(p *pagecache.Page) pagecache.Verdict {
+	v, since := k.target.state.store.purges.Check(p.Seq, &p.Checked, k.url)
+	k.seen = since
+	return v
+}
+
+func (k *keyed) at(now time.Time) pagecache.PulledKey {
+	return pagecache.PulledKey{Key: k.key, Field: k.field, Check: k.check, Now: now}
+}
+
+func appendPart(dst, value []byte, there bool) []byte {
+	if !there {
+		return append(dst, 0)
+	}
+	dst = binary.BigEndian.AppendUint32(append(dst, 1), uint32(len(value)))
+	return append(dst, value...)
+}
+
+// epochs count how often a URL was invalidated, for keys that hold more than
+// the URL: nobody could list them, so their epoch moves on and leaves them
+// behind. Several URLs may share a counter; that costs a fill. They start
+// anywhere, so that a restart finds no page of an earlier count.
+type epochs struct {
+	seed     maphash.Seed
+	counters [1 << 14]atomic.Uint32
+}
+
+func newEpochs() *epochs {
+	e := &epochs{seed: maphash.MakeSeed()}
+	for i := range e.counters {
+		e.counters[i].Store(rand.Uint32())
+	}
+	return e
+}
+
+func (e *epochs) of(url []byte) *atomic.Uint32 {
+	return &e.counters[maphash.Bytes(e.seed, url)%uint64(len(e.counters))]
+}
+
+func (e *epochs) append(dst, url []byte) []byte {
+	return binary.BigEndian.AppendUint32(dst, e.of(url).Load())
+}
+
+func (r *request) cookieFor(name string) ([]byte, bool) {
+	for _, line := range r.ctx.Request.Header.PeekAll(fasthttp.HeaderCookie) {
+		if value, ok := cookieValue(line, name, true); ok {
+			return value, true
+		}
+	}
+	return nil, false
+}
+
+func (r *request) line(name string) []byte {
+	lines := r.ctx.Request.Header.PeekAll(name)
+	if len(lines) == 1 {
+		return lines[0]
+	}
+	return joinLines(name, lines)
+}
+
+func (v *visitor) cookieFor(name string) ([]byte, bool) { return v.findCookie(name, true) }
+
+func (v *visitor) line(name string) []byte {
+	var lines [][]byte
+	for i := range v.fields {
+		if equalFold(v.fields[i].name, name) {
+			lines = append(lines, v.fields[i].value)
+		}
+	}
+	return joinLines(name, lines)
+}
+
+func joinLines(name string, lines [][]byte) []byte {
+	switch {
+	case len(lines) == 0:
+		return nil
+	case name == "Cookie":
+		return bytes.Join(lines, []byte("; "))
+	}
+	return bytes.Join(lines, []byte(", "))
+}

@@ -1,0 +1,204 @@
+package edge
+
+import (
+	"context"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/ssiedge/ssiedge/pagecache"
+)
+
+// fill is step 7 for a visitor: nobody has the page. One request a key asks
+// the origin; the others wait for what comes of it, or go at once where it is
+// known that nothing will be kept.
+func (r *request) fill() {
+	h := &r.ctx.Request.Header
+	if !r.keeps() || !h.IsGet() || h.ContentLength() > 0 || h.ContentLength() == -1 || h.ConnectionUpgrade() {
+		r.fillsNothing()
+		return
+	}
+	if r.unkeepable {
+		r.fillUnkeepable()
+		return
+	}
+	// A purge may come in between: then the question is asked anew.
+	for range 3 {
+		f, leader := r.state.store.flights.Join(r.keyed.key)
+		if leader {
+			r.lead(f)
+			return
+		}
+		if r.revalidating() || r.follow(f) {
+			return
+		}
+	}
+	r.forward()
+}
+
+// fillsNothing answers what may be answered by a page and fills none: a HEAD,
+// a request with a body, which must not shape a page. A page within its window
+// will do for a HEAD.
+func (r *request) fillsNothing() {
+	if r.ctx.IsHead() && r.revalidating() {
+		return
+	}
+	r.forward()
+}
+
+// fillUnkeepable is for a key whose last answer could not be kept: nobody
+// waits. A request that is nobody's in particular still goes out as a fill
+// would, so that the mark goes when the app changes its mind.
+func (r *request) fillUnkeepable() {
+	if r.snapshot().identified() {
+		r.result.reason = "not-keepable"
+		r.forward()
+		return
+	}
+	r.answer(r.newFill(nil))
+}
+
+// lead asks for all who want the page. A page within its window for that is
+// served at once, and the fill goes on in the background.
+func (r *request) lead(flight *pagecache.Flight) {
+	if r.mayServeWhile() {
+		r.edge.refresh(r, flight)
+		r.respondPage(r.stale)
+		return
+	}
+	defer flight.Abandon()
+	r.answer(r.newFill(flight))
+}
+
+func (r *request) newFill(flight *pagecache.Flight) *fill {
+	return &fill{edge: r.edge, target: &r.target, keyed: &r.keyed, visitor: r.snapshot(), flight: flight}
+}
+
+// answer asks the origin, tells those who wait, and answers the visitor.
+func (r *request) answer(f *fill) {
+	r.result.stale = r.stale.Page != nil
+	done := f.ask(context.Background(), r.interim())
+	if done.reply != nil && !done.failed() {
+		r.state.store.notKeepable.Add(r.keyed.key, r.site.options.Cache.NotKeepable)
+	}
+	f.finish(&done)
+	switch {
+	case done.page != nil:
+		r.answerPage(&done)
+	case done.failed() && r.serveOnError():
+		done.close()
+	case done.err != nil:
+		r.source = sourceMiss
+		r.unanswered(done.err)
+	case f.asked.Withheld:
+		// The reply was made without the visitor's cookies, and is not for
+		// everybody: perhaps it signs him out, or in as nobody.
+		done.close()
+		r.result.reason = done.reason.String()
+		r.forward()
+	default:
+		r.source, r.result.reason = sourceMiss, done.reason.String()
+		r.respondRead(done.reply, done.read)
+	}
+}
+
+func (d *filled) close() {
+	if d.reply != nil {
+		d.reply.close()
+	}
+}
+
+// answerPage answers with the page that was just filled.
+func (r *request) answerPage(done *filled) {
+	r.result.kept = done.kept
+	if !done.kept {
+		r.result.reason = done.reason.String()
+	}
+	r.result.cookies = done.cookies
+	r.respondPage(found{Hit: pagecache.Hit{Page: done.page}, source: sourceStored, ttl: done.page.TTL(r.began)})
+}
+
+// follow waits for another's fill. false: it was invalidated, and the request
+// may join a new one.
+func (r *request) follow(f *pagecache.Flight) bool {
+	timer := time.NewTimer(r.site.options.Cache.FillWait)
+	defer timer.Stop()
+	select {
+	case <-f.Done():
+	case <-timer.C:
+		r.result.reason = "fill-wait"
+		r.forward()
+		return true
+	}
+	res := f.Result()
+	switch {
+	case res.Outcome == pagecache.FlightInvalidated:
+		return false
+	case res.Outcome == pagecache.FlightKept && res.Fits(r.keyed.key, r.keyed.field) && r.keyed.verdict(res.Page) != pagecache.Gone:
+		r.edge.metrics.collapsed.Add(1)
+		r.result.kept, r.result.collapsed = true, true
+		r.respondPage(found{Hit: pagecache.Hit{Page: res.Page}, source: sourceStored, ttl: res.Page.TTL(r.began)})
+	case res.Outcome == pagecache.FlightFailed && r.serveOnError():
+	case res.Outcome == pagecache.FlightFailed && res.Status != 0 && !r.snapshot().identified():
+		r.source = sourceMiss
+		r.fail(res.Status)
+	default:
+		r.result.reason = res.Reason.String()
+		r.forward()
+	}
+	return true
+}
+
+// mayServeWhile says whether the stale page may be served while a fill runs.
+func (r *request) mayServeWhile() bool {
+	if r.stale.Page == nil {
+		return false
+	}
+	f := r.keyed.freshness(r.stale.Page)
+	return f.ServeWhileRevalidating(r.began)
+}
+
+// revalidating serves the stale page while another's fill runs, if it may.
+func (r *request) revalidating() bool {
+	if !r.mayServeWhile() {
+		return false
+	}
+	r.respondPage(r.stale)
+	return true
+}
+
+// serveOnError serves the stale page in place of a failure, if it may.
+func (r *request) serveOnError() bool {
+	if r.stale.Page == nil {
+		return false
+	}
+	f := r.keyed.freshness(r.stale.Page)
+	if !f.ServeOnError(time.Now()) {
+		return false
+	}
+	r.respondPage(r.stale)
+	return true
+}
+
+// invalidates removes the pulled pages of the URL after an unsafe method that
+// the app took (RFC 9111, section 4.4). What is published is not touched: its
+// publisher knows.
+func (r *request) invalidates(status int) {
+	h := &r.ctx.Request.Header
+	if h.IsGet() || h.IsHead() || h.IsOptions() || status < 200 || status > 399 || !r.keeps() || !r.settings.keep.invalidate {
+		return
+	}
+	s := r.state.store
+	url := r.target.appendURL(nil, r.host, r.client.scheme)
+	s.epochs.of(url).Add(1)
+	s.flights.Invalidate(func(key string) bool { return len(key) >= len(url) && key[:len(url)] == string(url) })
+	r.keyed.take(&r.target, r, r.host, r.client.scheme)
+	if err := s.pulled.Delete(r.keyed.key); err != nil {
+		r.problem("invalidate", "a page may be left in memcached: "+err.Error())
+	}
+}
+
+// identified says whether the visitor's request shows who he is.
+func (v *visitor) identified() bool {
+	return v.get(fasthttp.HeaderCookie) != nil || v.get(fasthttp.HeaderAuthorization) != nil
+}

@@ -1,0 +1,59 @@
+package edge
+
+import (
+	"bytes"
+	"context"
+	"runtime/debug"
+
+	"github.com/ssiedge/ssiedge/pagecache"
+)
+
+// refresh fills a page again while visitors get the stale one. It is nobody's
+// request: cookies and Authorization that are not in the key stay behind.
+func (e *Edge) refresh(r *request, flight *pagecache.Flight) {
+	t := r.target.clone()
+	v := r.snapshot().anonymous(&t.settings.keep)
+	e.background.Go(func() {
+		defer flight.Abandon()
+		defer func() {
+			if p := recover(); p != nil {
+				e.panicked("refresh", p, debug.Stack())
+			}
+		}()
+		f := &fill{edge: e, target: t, keyed: new(keyed), visitor: v, flight: flight}
+		f.keyed.take(t, v, v.route, v.scheme)
+		done := f.ask(context.Background(), nil)
+		if done.reply != nil && !done.failed() {
+			t.state.store.notKeepable.Add(f.keyed.key, t.site.options.Cache.NotKeepable)
+			// The page is not for everybody any more: the old one must not stay.
+			t.state.store.pulled.Delete(f.keyed.key)
+		}
+		f.finish(&done)
+		done.close()
+	})
+}
+
+// clone gives a target that owns its bytes.
+func (t *target) clone() *target {
+	c := *t
+	c.url.path, c.url.raw, c.url.query = bytes.Clone(t.url.path), bytes.Clone(t.url.raw), bytes.Clone(t.url.query)
+	return &c
+}
+
+// anonymous gives a visitor of the same request who owns his bytes and has no
+// cookies or Authorization but those that are in the key.
+func (v *visitor) anonymous(k *keeping) *visitor {
+	c := *v
+	c.bytes = nil
+	for _, b := range []*[]byte{&c.method, &c.target, &c.query, &c.host, &c.route, &c.proxy, &c.id, &c.trace} {
+		*b = bytes.Clone(*b)
+	}
+	c.fields = nil
+	for _, f := range v.fields {
+		secret := equalFold(f.name, "Authorization") || equalFold(f.name, "Cookie") && k.mode() == CookiesAll
+		if !secret || k.lists(f.name) {
+			c.fields = append(c.fields, field{name: bytes.Clone(f.name), value: bytes.Clone(f.value), hop: f.hop})
+		}
+	}
+	return &c
+}

@@ -1,0 +1,95 @@
+package edge
+
+import (
+	"fmt"
+
+	"github.com/ssiedge/ssiedge/pagecache"
+)
+
+// store is what an Edge keeps: pages in tiers, and the purges that hit them.
+// It outlives a reload as far as the tiers stay what they are.
+type store struct {
+	journal     pagecache.Journal
+	purges      *pagecache.Purges
+	memory      *pagecache.Memory
+	memcache    *pagecache.Memcache // nil: none
+	pulled      *pagecache.Pulled
+	tier        *pagecache.MemcacheTier // nil: none
+	flights     *pagecache.Flights
+	notKeepable *pagecache.NotKeepable
+	epochs      *epochs
+}
+
+// newStore opens the journal, and the tiers of o.
+func newStore(e *Edge, o *Options) (*store, error) {
+	s := &store{journal: pagecache.NewMemoryJournal(), notKeepable: pagecache.NewNotKeepable(), epochs: newEpochs()}
+	var err error
+	if o.State != "" {
+		if s.journal, err = pagecache.OpenFileJournal(o.State, e.log); err != nil {
+			return nil, fmt.Errorf("state: %w", err)
+		}
+	}
+	if s.purges, err = pagecache.NewPurges(s.journal); err != nil {
+		s.journal.Close()
+		return nil, fmt.Errorf("state: %w", err)
+	}
+	if err := s.openTiers(o); err != nil {
+		s.journal.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// openTiers makes memory and memcache, and what is kept in them, anew.
+func (s *store) openTiers(o *Options) error {
+	s.memory, s.memcache, s.tier = pagecache.NewMemory(o.Memory), nil, nil
+	s.flights = new(pagecache.Flights)
+	var further []pagecache.NamedTier
+	if o.Memcache != nil {
+		c, err := pagecache.NewMemcache(*o.Memcache)
+		if err != nil {
+			return fmt.Errorf("memcache: %w", err)
+		}
+		s.memcache = c
+		s.tier = pagecache.NewMemcacheTier(c, s.purges.Name(), pagecache.MemcacheTierOptions{})
+		further = append(further, pagecache.NamedTier{Name: "memcache", Tier: s.tier})
+	}
+	s.pulled = pagecache.NewPulled(s.memory, further...)
+	return nil
+}
+
+// reloaded gives the store for new options: the same where its tiers are, else
+// one with new tiers over the same journal. The journal's place stays that of
+// the start.
+func (s *store) reloaded(old, o *Options) (*store, error) {
+	if old.Memory == o.Memory && sameMemcache(old.Memcache, o.Memcache) {
+		return s, nil
+	}
+	next := *s
+	if err := next.openTiers(o); err != nil {
+		return nil, err
+	}
+	return &next, nil
+}
+
+func sameMemcache(a, b *pagecache.MemcacheOptions) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	if a.Timeout != b.Timeout || len(a.Servers) != len(b.Servers) {
+		return false
+	}
+	for i := range a.Servers {
+		if a.Servers[i] != b.Servers[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *store) close() {
+	if s.memcache != nil {
+		s.memcache.Close()
+	}
+	s.journal.Close()
+}
