@@ -50,4 +50,7 @@
 // or Answer has been closed. Body is read on another goroutine that ends
 // before that. Every Answer has to be closed, every Conn too. What the context
 // of Do does to the exchange it does until then.
+//
+// A Pool runs nothing of its own. fasthttp's cleaner of idle connections, one
+// goroutine a server, looks up every ten seconds and ends when none is left.
 package origin

@@ -7,6 +7,7 @@ import (
 	"os"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func TestError(t *testing.T) {
@@ -29,5 +30,19 @@ func TestError(t *testing.T) {
 		if c.e.Error() != c.want || c.e.Kind.String() != c.kind || c.e.Timeout() != c.timeout || !errors.Is(&c.e, c.e.Err) {
 			t.Errorf("%q of kind %s, timeout %v; want %q, %s, %v", c.e.Error(), c.e.Kind, c.e.Timeout(), c.want, c.kind, c.timeout)
 		}
+	}
+}
+
+// lateContext is one whose deadline has passed before it has noticed.
+type lateContext struct{ context.Context }
+
+func (lateContext) Deadline() (time.Time, bool) { return time.Unix(1, 0), true }
+
+func TestDeadlineOfContext(t *testing.T) {
+	if err := over(lateContext{context.Background()}); err != context.DeadlineExceeded {
+		t.Errorf("error %v", err)
+	}
+	if err := over(context.Background()); err != nil {
+		t.Errorf("error %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -442,5 +443,22 @@ func TestBodyNotReadAfterwards(t *testing.T) {
 		}), -1
 		answer(p, x)
 		over.Store(true)
+	}
+}
+
+// A last write that nobody takes, though the answer is there, costs the
+// connection and little time.
+func TestLastWriteBlocks(t *testing.T) {
+	near, far := net.Pipe() // a write waits for its reader
+	defer far.Close()
+	u := newUpload(near, withBody(exchange("POST", "/"), "body", 4), patience, patience)
+	chunks := sync.Pool{New: func() any { return new(chunk) }}
+	go u.run(&chunks)
+	waitFor(t, "the last write", u.last.Load)
+	if u.end(true) {
+		t.Error("the connection is to be kept")
+	}
+	if !u.last.Load() || u.complete() || u.failure() != nil {
+		t.Errorf("complete %v, failure %v", u.complete(), u.failure())
 	}
 }

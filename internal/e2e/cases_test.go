@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bradfitz/gomemcache/memcache"
 
@@ -186,6 +187,7 @@ func TestCaseO10(t *testing.T) {
 func set(t testing.TB, addr, key, value string, flags uint32) {
 	t.Helper()
 	c := memcache.New(addr)
+	c.Timeout = time.Minute // the machine may be busy
 	defer c.Close()
 	if err := c.Set(&memcache.Item{Key: key, Value: []byte(value), Flags: flags}); err != nil {
 		t.Fatal(err)

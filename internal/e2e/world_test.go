@@ -36,6 +36,7 @@ func newWorld(t testing.TB, unix bool) *world {
 	w.app = realtest.Client(w.rails.Addr)
 	w.root = w.rails.Cache
 	w.store = memcache.New(w.memcached)
+	w.store.Timeout = time.Minute // the machine may be busy
 	t.Cleanup(func() {
 		w.app.CloseIdleConnections()
 		w.store.Close()

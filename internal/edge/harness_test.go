@@ -42,6 +42,7 @@ type testEdge struct {
 	t       testing.TB
 	options Options
 	server  *Server
+	served  []chan error // one a listener: what Serve returned
 	addr    string
 	log     *logBuffer
 	panics  uint64 // that the test provokes
@@ -75,12 +76,7 @@ func newEdge(t testing.TB, changes ...func(*Options)) *testEdge {
 func (e *testEdge) serve(l net.Listener) {
 	ended := make(chan error, 1)
 	go func() { ended <- e.server.Serve(l) }()
-	e.t.Cleanup(func() {
-		l.Close()
-		if err := <-ended; err != nil && !errors.Is(err, net.ErrClosed) {
-			e.t.Errorf("Serve: %v", err)
-		}
-	})
+	e.served = append(e.served, ended)
 }
 
 func (e *testEdge) stop() {
@@ -91,6 +87,11 @@ func (e *testEdge) stop() {
 	e.visitors.closeAll()
 	if err := e.server.Shutdown(ctx); err != nil {
 		e.t.Errorf("Shutdown: %v", err)
+	}
+	for _, ended := range e.served {
+		if err := <-ended; err != nil && !errors.Is(err, net.ErrClosed) {
+			e.t.Errorf("Serve: %v", err)
+		}
 	}
 	e.Close()
 	realtest.Eventually(e.t, "all connections are closed", func() bool { return e.open() == 0 })
@@ -291,7 +292,8 @@ func (e *testEdge) send(raw string) *answer {
 	if _, err := io.WriteString(c, raw); err != nil {
 		e.t.Fatalf("send: %v", err)
 	}
-	return readAnswer(e.t, bufio.NewReader(c), raw[:strings.IndexByte(raw, ' ')])
+	method, _, _ := strings.Cut(raw, " ")
+	return readAnswer(e.t, bufio.NewReader(c), method)
 }
 
 // dial opens a connection on which every wait ends.
@@ -553,4 +555,9 @@ func coded(t testing.TB, coding, s string) string {
 		return string(fasthttp.AppendZstdBytes(nil, []byte(s)))
 	}
 	return s
+}
+
+// poolOf is a second app, for a rule.
+func poolOf(address string) *origin.Options {
+	return &origin.Options{Name: "other", Servers: []string{address}, Timeout: patience, Idle: patience}
 }

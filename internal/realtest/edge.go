@@ -37,16 +37,16 @@ type EdgeOptions struct {
 func Edge(t testing.TB, o EdgeOptions) *EdgeServer {
 	t.Helper()
 	program := EdgeBinary(t)
-	s := &EdgeServer{Addr: FreeAddr(t), Config: filepath.Join(t.TempDir(), "ssiedge.toml")}
-	admin := FreeAddr(t)
-	s.URL, s.Admin = "http://"+s.Addr, "http://"+admin
+	addrs := FreeAddrs(t, 2)
+	s := &EdgeServer{Addr: addrs[0], Config: filepath.Join(t.TempDir(), "ssiedge.toml")}
+	s.URL, s.Admin = "http://"+s.Addr, "http://"+addrs[1]
 	s.WriteConfig(t, o)
 	cmd := exec.Command(program, "serve", "-c", s.Config)
 	// The race detector would have each process sleep for a second at its end.
 	cmd.Env = slices.Concat([]string{"GORACE=atexit_sleep_ms=50"}, os.Environ(), o.Env)
 	s.Process = Start(t, cmd)
 	t.Cleanup(func() { s.finish(t) })
-	s.listening(t, s.Addr, admin)
+	s.listening(t, addrs...)
 	return s
 }
 

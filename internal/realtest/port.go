@@ -7,21 +7,29 @@ import (
 	"testing"
 )
 
-// FreeAddr gives an address on 127.0.0.1 that nobody listens on. It lies below
-// the ports that the kernel hands out by itself, so that no outgoing
-// connection of another test takes it before the server under test does.
+// FreeAddr gives an address on 127.0.0.1 that nobody listens on.
 func FreeAddr(t testing.TB) string {
 	t.Helper()
+	return FreeAddrs(t, 1)[0]
+}
+
+// FreeAddrs gives different addresses on 127.0.0.1 that nobody listens on. They
+// lie below the ports that the kernel hands out by itself, so that no outgoing
+// connection of another test takes one before the server under test does.
+func FreeAddrs(t testing.TB, count int) []string {
+	t.Helper()
 	const low, high = 20000, 32000
+	var addrs []string
 	for range 200 {
-		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(low+rand.IntN(high-low)))
-		l, err := net.Listen("tcp", addr)
-		if err != nil {
-			continue
+		if len(addrs) == count {
+			return addrs
 		}
-		l.Close()
-		return addr
+		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(low+rand.IntN(high-low)))
+		if l, err := net.Listen("tcp", addr); err == nil {
+			defer l.Close() // only at the end: so no address comes twice
+			addrs = append(addrs, addr)
+		}
 	}
-	t.Fatalf("no free port found between %d and %d", low, high)
-	return ""
+	t.Fatalf("only %d of %d free ports found between %d and %d", len(addrs), count, low, high)
+	return nil
 }
