@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // testPage makes a page that a tier may keep.
@@ -19,6 +20,8 @@ func testPage(body string) *Page {
 		ETag:   `"1"`,
 		Length: int64(len(body)),
 		Kept:   true,
+
+		Freshness: Freshness{Measured: time.Now().UnixMilli(), Lifetime: 3600},
 	}
 }
 
@@ -277,31 +280,69 @@ func TestMemoryConcurrently(t *testing.T) {
 	}
 }
 
+// heapBytes returns what is on the heap and in use.
+func heapBytes() int64 {
+	var ms runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&ms)
+	return int64(ms.HeapAlloc)
+}
+
 func TestMemoryBytesAreHonest(t *testing.T) {
-	heap := func() int64 {
-		var ms runtime.MemStats
-		runtime.GC()
-		runtime.GC()
-		runtime.ReadMemStats(&ms)
-		return int64(ms.HeapAlloc)
+	published := func(i, body int) *Page {
+		p := newValuePage(fmt.Sprintf("/region/info/%d.html", i), make([]byte, body))
+		p.Kept = true
+		return p
 	}
-	for _, body := range []int{0, 100, 3000} {
+	pulled := func(_, body int) *Page { return pulledPage(string(make([]byte, body))) }
+	for _, c := range []struct {
+		name string
+		page func(i, body int) *Page
+		body int
+	}{
+		{"published", published, 0}, {"published", published, 100}, {"published", published, 3000},
+		{"pulled", pulled, 0}, {"pulled", pulled, 100}, {"pulled", pulled, 3000},
+	} {
 		const pages = 20_000
 		m := NewMemory(1 << 40)
-		before := heap()
+		before := heapBytes()
 		for i := range pages {
-			p := testPage(string(make([]byte, body)))
-			p.ETag = fmt.Sprintf(`"18c2f0a1b2c3d4e5-%x"`, i)
-			p.Name = fmt.Sprintf("/region/info/%d.html", i)
-			m.Put(fmt.Appendf(nil, "prefix123/region/info/%d", i), p)
+			m.Put(fmt.Appendf(nil, "prefix123/region/info/%d", i), c.page(i, c.body))
 		}
-		real := float64(heap()-before) / pages
+		real := float64(heapBytes()-before) / pages
 		counted := float64(m.Stats().Bytes) / pages
-		t.Logf("body %d: %.0f bytes a page, counted %.0f", body, real, counted)
+		t.Logf("%s, body %d: %.0f bytes a page, counted %.0f", c.name, c.body, real, counted)
 		if counted < 0.9*real || counted > 1.4*real {
-			t.Errorf("body %d: a page takes %.0f bytes, counted %.0f", body, real, counted)
+			t.Errorf("%s, body %d: a page takes %.0f bytes, counted %.0f", c.name, c.body, real, counted)
 		}
 		runtime.KeepAlive(m)
+	}
+}
+
+// A pulled page takes at most 400 bytes over its body, its fields and its key,
+// whether a fill or a tier brought it.
+func TestPulledPageOverhead(t *testing.T) {
+	for _, pages := range []int{30_000, 60_000, 100_000} { // the map's share swings with its size
+		m := NewMemory(1 << 40)
+		c := NewPulled(m)
+		before, own := heapBytes(), int64(0)
+		for i := range pages {
+			p := pulledPage("<p>some page</p>")
+			k := &PulledKey{Key: fmt.Appendf(nil, "www.example.com/region/info/%d", i), Check: func(*Page) Verdict { return Valid }}
+			if i%2 == 1 {
+				p, _ = Decode(Encode(nil, k.Key, "journal", p), k.Key, "journal")
+			}
+			own += int64(len(p.Head) + len(p.Body) + len(k.Key))
+			c.Put(k, NewPage{Page: p})
+		}
+		over := float64(heapBytes()-before-own) / float64(pages)
+		counted := float64(m.Stats().Bytes-own) / float64(pages)
+		t.Logf("%d pages: %.0f bytes a page over its own, counted %.0f", pages, over, counted)
+		if over > 400 {
+			t.Errorf("%d pages: %.0f bytes a page over its own, want at most 400", pages, over)
+		}
+		runtime.KeepAlive(c)
 	}
 }
 

@@ -1,0 +1,375 @@
+package pagecache
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ssiedge/ssiedge/internal/realtest"
+)
+
+func newTestTier(t testing.TB, timeout time.Duration, o MemcacheTierOptions, servers ...string) *MemcacheTier {
+	t.Helper()
+	return NewMemcacheTier(newTestMemcache(t, timeout, servers...), "journal", o)
+}
+
+func TestMemcacheTierIsATier(t *testing.T) {
+	for _, s := range []*realtest.Server{realtest.Memcached(t), realtest.MemcachedUnix(t)} {
+		tier := newTestTier(t, patient, MemcacheTierOptions{}, s.Addr)
+		testTier(t, tier)
+		if st := tier.Stats(); st.Hits == 0 || st.Misses == 0 || st.Errors+st.Foreign+st.LeftAlone+st.Skipped != 0 {
+			t.Errorf("%+v", st)
+		}
+	}
+}
+
+// Keys of any bytes and length are kept apart, and apart from those of another
+// journal.
+func TestMemcacheTierKeys(t *testing.T) {
+	s := realtest.Memcached(t)
+	tier := newTestTier(t, patient, MemcacheTierOptions{}, s.Addr)
+	other := NewMemcacheTier(tier.client, "other journal", MemcacheTierOptions{})
+	keys := []string{"/a", "/a%20", "/a ", "/a\x00", "/a\x7f", "/São", strings.Repeat("k", 250), strings.Repeat("k", 251), strings.Repeat(" ", 240), "\r\n"}
+	for _, key := range keys {
+		tier.Put([]byte(key), testPage(key))
+		other.Put([]byte(key), testPage("other "+key))
+	}
+	for _, key := range keys {
+		for tier, want := range map[*MemcacheTier]string{tier: key, other: "other " + key} {
+			if p, ok := tier.Get([]byte(key)); !ok || string(p.Body) != want {
+				t.Errorf("%.20q of %s: %v", key, tier.journal, ok)
+			}
+			if name := tier.name([]byte(key)); !validKey([]byte(name)) || !strings.HasPrefix(name, tier.prefix) {
+				t.Errorf("%.20q became %q", key, name)
+			}
+		}
+	}
+	defer func() {
+		if v := fmt.Sprint(recover()); !strings.HasPrefix(v, "BUG:") {
+			t.Errorf("a long name of a journal: %v", v)
+		}
+	}()
+	NewMemcacheTier(tier.client, strings.Repeat("j", 129), MemcacheTierOptions{})
+}
+
+// What stands under a key and is no page of it is a miss.
+func TestMemcacheTierForeignValues(t *testing.T) {
+	s := realtest.Memcached(t)
+	tier := newTestTier(t, patient, MemcacheTierOptions{}, s.Addr)
+	conn := dialMemcached(t, s.Addr)
+	good := string(Encode(nil, []byte("/a"), "journal", testPage("body")))
+	for i, value := range []string{
+		"", "<p>an app's page</p>", good[:len(good)-1], good + "x",
+		string(Encode(nil, []byte("/b"), "journal", testPage("of another key"))),
+		string(Encode(nil, []byte("/a"), "before", testPage("of another journal"))),
+	} {
+		storeOn(t, conn, "journal:/a", 0, value)
+		if _, ok := tier.Get([]byte("/a")); ok {
+			t.Errorf("%.40q is a page", value)
+		}
+		if st := tier.Stats(); st.Foreign != uint64(i+1) || st.Errors != 0 {
+			t.Errorf("%+v", st)
+		}
+	}
+	storeOn(t, conn, "journal:/a", 1, good)
+	if _, ok := tier.Get([]byte("/a")); ok {
+		t.Error("a value with flags is a page")
+	}
+	storeOn(t, conn, "journal:/a", 0, good)
+	if _, ok := tier.Get([]byte("/a")); !ok {
+		t.Error("the right one is none")
+	}
+}
+
+// lifeOf asks how long memcached keeps a key, in seconds; -1: for ever, -2: it
+// has none.
+func lifeOf(t *testing.T, conn net.Conn, key string) int {
+	t.Helper()
+	fmt.Fprintf(conn, "mg %s t\r\n", key)
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	life, found := strings.CutPrefix(strings.TrimSpace(line), "HD t")
+	if !found {
+		return -2
+	}
+	n, err := strconv.Atoi(life)
+	if err != nil {
+		t.Fatalf("memcached answered %q", line)
+	}
+	return n
+}
+
+// Nothing stays longer than it could serve anybody, nor over 30 days.
+func TestMemcacheTierExpiry(t *testing.T) {
+	s := realtest.Memcached(t)
+	tier := newTestTier(t, patient, MemcacheTierOptions{}, s.Addr)
+	tier.now = func() time.Time { return came }
+	conn := dialMemcached(t, s.Addr)
+	for _, c := range []struct {
+		f    Freshness
+		want int
+	}{
+		{Freshness{Lifetime: 1000}, 1000},
+		{Freshness{Lifetime: 1000, InitialAge: 400}, 600},
+		{Freshness{Lifetime: 1000, StaleWhile: 50, StaleError: 200}, 1200},
+		{Freshness{Lifetime: 1000, StaleWhile: 300, StaleError: 200, InitialAge: 1200}, 100},
+		{Freshness{Lifetime: 1000, InitialAge: 1000}, -2},
+		{Freshness{}, -2},
+		{Freshness{Lifetime: 30*24*3600 + 1}, 30 * 24 * 3600},
+		{Freshness{Lifetime: maxSeconds}, 30 * 24 * 3600},
+	} {
+		storeOn(t, conn, "journal:/a", 0, "an older page")
+		p := testPage("body")
+		p.Freshness = c.f
+		p.Measured = came.UnixMilli()
+		tier.Put([]byte("/a"), p)
+		// A second may pass between the store and the look.
+		if life := lifeOf(t, conn, "journal:/a"); life != c.want && (c.want < 0 || life != c.want-1) {
+			t.Errorf("%+v: kept for %d seconds, want %d", c.f, life, c.want)
+		}
+	}
+}
+
+// A page over the limit is not kept, and the smaller one before it does not
+// come back in its place.
+func TestMemcacheTierTooLarge(t *testing.T) {
+	s := realtest.Memcached(t)
+	tier := newTestTier(t, patient, MemcacheTierOptions{}, s.Addr)
+	for body, want := range map[int]bool{1 << 10: true, DefaultMemcacheItem - 1000: true, DefaultMemcacheItem: false, 3 << 20: false} {
+		tier.Put([]byte("/a"), testPage("old"))
+		before := tier.Stats()
+		tier.Put([]byte("/a"), testPage(strings.Repeat("x", body)))
+		p, ok := tier.Get([]byte("/a"))
+		after := tier.Stats()
+		if ok != want || ok && len(p.Body) != body || after.Errors != 0 || (after.Skipped > before.Skipped) == want {
+			t.Errorf("%d bytes: kept %v, %+v", body, ok, after)
+		}
+	}
+	p := testPage("half")
+	p.Length++
+	tier.Put([]byte("/a"), p)
+	if _, ok := tier.Get([]byte("/a")); ok {
+		t.Error("a page without all its body was kept")
+	}
+}
+
+// A value that the server refuses is trouble, but the server is well.
+func TestMemcacheTierRefusedValue(t *testing.T) {
+	s := realtest.Memcached(t)
+	tier := newTestTier(t, patient, MemcacheTierOptions{MaxItem: 4 << 20, Pause: time.Hour}, s.Addr)
+	tier.Put([]byte("/a"), testPage(strings.Repeat("x", 2<<20)))
+	tier.Put([]byte("/b"), testPage("small"))
+	if _, ok := tier.Get([]byte("/b")); !ok {
+		t.Error("the server was left alone")
+	}
+	if st := tier.Stats(); st.Errors != 1 || st.LeftAlone != 0 {
+		t.Errorf("%+v", st)
+	}
+}
+
+// A hung server costs one timeout, not one a request; when it is back it is
+// used again. Other servers do not suffer.
+func TestMemcacheTierHungServer(t *testing.T) {
+	well, hung := realtest.Memcached(t), realtest.Memcached(t)
+	const pause = 500 * time.Millisecond
+	tier := newTestTier(t, 20*time.Millisecond, MemcacheTierOptions{Pause: pause}, well.Addr, hung.Addr)
+	var clock atomic.Int64
+	tier.now = func() time.Time { return tier.start.Add(time.Duration(clock.Load())) }
+	keys := map[int][]byte{}
+	for i := 0; len(keys) < 2; i++ {
+		key := fmt.Appendf(nil, "/%d", i)
+		keys[tier.client.ring.pick(tier.name(key))] = key
+	}
+	of := func(s *realtest.Server) []byte {
+		for i, a := range tier.client.ring.servers {
+			if a.name() == s.Addr {
+				return keys[i]
+			}
+		}
+		t.Fatal("no such server")
+		return nil
+	}
+	realtest.Eventually(t, "both have their page", func() bool { // however slow the machine is at 20 ms
+		clock.Add(int64(pause))
+		tier.Put(of(well), testPage("well"))
+		tier.Put(of(hung), testPage("hung"))
+		_, a := tier.Get(of(well))
+		_, b := tier.Get(of(hung))
+		return a && b
+	})
+	hung.Signal(syscall.SIGSTOP)
+	defer hung.Signal(syscall.SIGCONT)
+	before := tier.Stats()
+	for range 1000 {
+		if _, ok := tier.Get(of(hung)); ok {
+			t.Fatal("a hung server answered")
+		}
+		tier.Put(of(hung), testPage("hung"))
+	}
+	if err := tier.Delete(of(hung)); err != ErrLeftAlone {
+		t.Errorf("delete: %v", err)
+	}
+	st := tier.Stats()
+	if st.Errors != before.Errors+1 || st.LeftAlone != before.LeftAlone+2000 {
+		t.Errorf("before %+v, after %+v", before, st)
+	}
+	realtest.Eventually(t, "the other answers", func() bool {
+		clock.Add(int64(pause)) // in case that it was too slow once
+		_, ok := tier.Get(of(well))
+		return ok
+	})
+	errors := tier.Stats().Errors
+	clock.Add(int64(pause))
+	for range 100 {
+		tier.Get(of(hung))
+	}
+	if n := tier.Stats().Errors - errors; n != 1 {
+		t.Errorf("%d probes after the pause, want one", n)
+	}
+	hung.Signal(syscall.SIGCONT)
+	realtest.Eventually(t, "the server is used again", func() bool {
+		clock.Add(int64(pause))
+		tier.Put(of(hung), testPage("hung"))
+		_, ok := tier.Get(of(hung))
+		return ok
+	})
+}
+
+// A restart costs nothing but the pages; an end is a miss.
+func TestMemcacheTierRestart(t *testing.T) {
+	s := realtest.Memcached(t)
+	tier := newTestTier(t, patient, MemcacheTierOptions{Pause: time.Nanosecond}, s.Addr)
+	var wg sync.WaitGroup
+	for i := range 10 { // some idle connections
+		wg.Go(func() { tier.Put(fmt.Appendf(nil, "/%d", i), testPage("one")) })
+	}
+	wg.Wait()
+	s.Restart(t)
+	tier.Put([]byte("/0"), testPage("two"))
+	if p, ok := tier.Get([]byte("/0")); !ok || string(p.Body) != "two" {
+		t.Errorf("after the restart: %v", ok)
+	}
+	if err := tier.Delete([]byte("/0")); err != nil {
+		t.Error(err)
+	}
+	if st := tier.Stats(); st.Errors != 0 {
+		t.Errorf("%+v", st)
+	}
+	s.Stop()
+	if _, ok := tier.Get([]byte("/0")); ok || tier.Delete([]byte("/0")) == nil {
+		t.Error("a server that ended answers")
+	}
+	if st := tier.Stats(); st.Errors != 2 {
+		t.Errorf("%+v", st)
+	}
+}
+
+func TestBreaker(t *testing.T) {
+	const pause = 10
+	var b breaker
+	if !b.allow(0, pause) || !b.allow(0, pause) {
+		t.Error("a well server is left alone")
+	}
+	b.failed(100, pause)
+	for now, want := range map[time.Duration]bool{100: false, 109: false} {
+		if b.allow(now, pause) != want {
+			t.Errorf("at %d: %v", now, !want)
+		}
+	}
+	var let atomic.Int32
+	var wg sync.WaitGroup
+	for range 100 {
+		wg.Go(func() {
+			if b.allow(110, pause) {
+				let.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if let.Load() != 1 {
+		t.Errorf("%d probes", let.Load())
+	}
+	if b.allow(119, pause) || !b.allow(120, pause) {
+		t.Error("nothing was heard of the probe: another one is due a pause later")
+	}
+	b.worked()
+	if !b.allow(121, pause) || !b.allow(121, pause) {
+		t.Error("the probe came back")
+	}
+}
+
+// A server that takes a large value slowly has one deadline for all of it.
+func TestMemcacheSetHasOneDeadline(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		conn.(*net.TCPConn).SetReadBuffer(4 << 10)
+		for buf := make([]byte, 1<<10); ; time.Sleep(time.Millisecond) { // drips
+			if _, err := conn.Read(buf); err != nil {
+				return
+			}
+		}
+	}()
+	c := newTestMemcache(t, 50*time.Millisecond, l.Addr().String())
+	err = c.Set("/a", make([]byte, 64<<20), 0, time.Hour)
+	if err == nil || !isConnectionTrouble(err) {
+		t.Errorf("error %v", err)
+	}
+	c.Close()
+	<-done
+}
+
+func TestMemcacheSetAndDelete(t *testing.T) {
+	s := realtest.Memcached(t)
+	c := newTestMemcache(t, patient, s.Addr)
+	if err := c.Set("/a", []byte("one"), 3, time.Hour); err != nil {
+		t.Error(err)
+	}
+	if v, flags, err := c.Get("/a"); string(v) != "one" || flags != 3 || err != nil {
+		t.Errorf("%q %d %v", v, flags, err)
+	}
+	for range 2 { // the second time it is gone already
+		if err := c.Delete("/a"); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, _, err := c.Get("/a"); err != ErrMiss {
+		t.Error(err)
+	}
+	for _, key := range []string{"", "a b", strings.Repeat("k", 251)} {
+		if err := c.Set(key, nil, 0, time.Hour); err != ErrKey {
+			t.Errorf("set %.10q: %v", key, err)
+		}
+		if err := c.Delete(key); err != ErrKey {
+			t.Errorf("delete %.10q: %v", key, err)
+		}
+	}
+	conn := dialMemcached(t, s.Addr)
+	for expiry, want := range map[time.Duration]int{0: 1, -time.Second: 1, time.Nanosecond: 1, 1000 * time.Second: 1000, 1 << 62: 30 * 24 * 3600} {
+		if err := c.Set("/a", nil, 0, expiry); err != nil {
+			t.Error(err)
+		}
+		if life := lifeOf(t, conn, "/a"); life != want && life != want-1 && want != 1 {
+			t.Errorf("%v: kept for %d seconds, want %d", expiry, life, want)
+		}
+	}
+}
