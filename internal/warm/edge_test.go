@@ -15,7 +15,8 @@ type fakeEdge struct {
 	*httptest.Server
 	mu    sync.Mutex
 	asked []string // host and target, as they came
-	conns int
+	conns int      // that were opened
+	open  int      // that are
 }
 
 // newEdge starts an edge; answer nil says that it stored the page.
@@ -32,10 +33,14 @@ func newEdge(t *testing.T, answer http.HandlerFunc) *fakeEdge {
 		answer(w, r)
 	}))
 	e.Config.ConnState = func(_ net.Conn, s http.ConnState) {
-		if s == http.StateNew {
-			e.mu.Lock()
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		switch s {
+		case http.StateNew:
 			e.conns++
-			e.mu.Unlock()
+			e.open++
+		case http.StateClosed:
+			e.open--
 		}
 	}
 	e.Start()
@@ -48,6 +53,13 @@ func (e *fakeEdge) requests() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return append([]string{}, e.asked...)
+}
+
+// connections gives how many were opened, and how many are open.
+func (e *fakeEdge) connections() (opened, open int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.conns, e.open
 }
 
 // says answers with a Cache-Status and a small body.

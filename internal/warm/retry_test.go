@@ -84,6 +84,46 @@ func TestBusyEdgeIsAskedAgain(t *testing.T) {
 	}
 }
 
+// TestBusyEdgeKeepsItsConnection: the body of the 503 is read, so that the next
+// request need not dial.
+func TestBusyEdgeKeepsItsConnection(t *testing.T) {
+	asked := 0
+	edge := newEdge(t, func(w http.ResponseWriter, r *http.Request) {
+		if asked++; asked < 4 {
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			w.Write(make([]byte, 20<<10))
+			return
+		}
+		says("ssiedge; hit")(w, r)
+	})
+	r := newWarmer(t, Options{Edge: edge.URL}).Run(t.Context(), List("-", strings.NewReader("/a")))
+	if opened, _ := edge.connections(); r.Present != 1 || r.Retries != 3 || opened != 1 {
+		t.Errorf("%+v over %d connections, want 1 present after 3 retries, over one", r, opened)
+	}
+}
+
+// TestSlowReader: only the server's silence counts, not that of the reader.
+func TestSlowReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWarmer(t, Options{Edge: "http://edge.example", Silence: 10 * time.Second})
+		bubbleEdge(t, w, func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, 64<<10)) })
+		a := w.newAsker()
+		defer a.close()
+		resp, err := a.get(a.request(t.Context(), target{"a", "/"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		for range 4 {
+			time.Sleep(time.Minute)
+			if n, err := io.ReadFull(resp.Body, make([]byte, 16<<10)); err != nil {
+				t.Fatalf("%v after %d bytes", err, n)
+			}
+		}
+	})
+}
+
 // TestRate counts requests by the second that they came in.
 func TestRate(t *testing.T) {
 	for _, c := range []struct {

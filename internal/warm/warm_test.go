@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ssiedge/ssiedge/internal/realtest"
 )
 
 func TestNewRefuses(t *testing.T) {
@@ -170,10 +172,29 @@ func TestConcurrency(t *testing.T) {
 	if most.Load() != n {
 		t.Errorf("%d requests at once, want %d", most.Load(), n)
 	}
-	edge.mu.Lock()
-	defer edge.mu.Unlock()
-	if edge.conns > n {
-		t.Errorf("%d connections for %d requests, want %d at most", edge.conns, urls, n)
+	if opened, _ := edge.connections(); opened > n {
+		t.Errorf("%d connections for %d requests, want %d at most", opened, urls, n)
+	}
+}
+
+// TestNothingIsLeftOpen: neither to the edge nor to the sitemap's server.
+func TestNothingIsLeftOpen(t *testing.T) {
+	edge := newEdge(t, nil)
+	site := newEdge(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, urlset("http://a/1", "http://a/2")) })
+	w := newWarmer(t, Options{Edge: edge.URL})
+	w.transport = func() *http.Transport {
+		tr := newTransport()
+		tr.IdleConnTimeout = 0 // or time would do it, too
+		return tr
+	}
+	if r := w.Run(t.Context(), SitemapURL(site.URL)); r.Kept != 2 {
+		t.Errorf("%+v, want 2 kept", r)
+	}
+	for name, e := range map[string]*fakeEdge{"edge": edge, "site": site} {
+		realtest.Eventually(t, "the connection to the "+name+" is closed", func() bool {
+			_, open := e.connections()
+			return open == 0
+		})
 	}
 }
 
