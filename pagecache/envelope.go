@@ -14,12 +14,11 @@ import (
 //
 //	 0  4  "SSE1": what it is, and its version
 //	 4  4  CRC-32C of all other bytes
-//	 8  2  status; 0: the Variants of a page
-//	10  1  flags of its freshness
-//	11  1  0
+//	 8  2  status; 0: a list of the variants of one
+//	10  2  0
 //	12  8  Seq
 //	20  8  Measured
-//	28 16  InitialAge, Lifetime, StaleWhile, StaleError
+//	28 16  InitialAge, Lifetime, StaleError, StaleWhile or Flags
 //	44 16  lengths of journal, key, head and body
 //	60     journal, key, head, body
 //
@@ -40,17 +39,17 @@ var (
 // kept. What only memory holds, such as what was derived, is not part of it.
 func Encode(dst []byte, key []byte, journal string, p *Page) []byte {
 	body := p.Body
-	if p.Variants != nil {
-		body = p.Variants.append(nil)
+	if v := p.variants(); v != nil {
+		body = v.append(nil)
 	}
 	start := len(dst)
 	dst = append(dst, envelopeMagic...)
 	dst = append(dst, 0, 0, 0, 0)
 	dst = binary.BigEndian.AppendUint16(dst, uint16(p.Status))
-	dst = append(dst, byte(p.Flags), 0)
+	dst = append(dst, 0, 0)
 	dst = binary.BigEndian.AppendUint64(dst, p.Seq)
 	dst = binary.BigEndian.AppendUint64(dst, uint64(p.Measured))
-	for _, n := range [...]uint32{p.InitialAge, p.Lifetime, p.StaleWhile, p.StaleError} {
+	for _, n := range [...]uint32{p.InitialAge, p.Lifetime, p.StaleError, p.while} {
 		dst = binary.BigEndian.AppendUint32(dst, n)
 	}
 	for _, n := range [...]int{len(journal), len(key), len(p.Head), len(body)} {
@@ -70,8 +69,8 @@ func Encode(dst []byte, key []byte, journal string, p *Page) []byte {
 // EnvelopeSize returns the bytes of a page's envelope.
 func EnvelopeSize(key []byte, journal string, p *Page) int {
 	n := envelopeHead + len(journal) + len(key) + len(p.Head) + len(p.Body)
-	if p.Variants != nil {
-		n += int(p.Variants.size())
+	if v := p.variants(); v != nil {
+		n += int(v.size())
 	}
 	return n
 }
@@ -91,9 +90,8 @@ func Decode(b, key []byte, journal string) (*Page, error) {
 		Measured:   int64(binary.BigEndian.Uint64(b[20:])),
 		InitialAge: binary.BigEndian.Uint32(b[28:]),
 		Lifetime:   binary.BigEndian.Uint32(b[32:]),
-		StaleWhile: binary.BigEndian.Uint32(b[36:]),
-		StaleError: binary.BigEndian.Uint32(b[40:]),
-		Flags:      FreshnessFlags(b[10]),
+		StaleError: binary.BigEndian.Uint32(b[36:]),
+		while:      binary.BigEndian.Uint32(b[40:]),
 	}
 	status, seq := int(binary.BigEndian.Uint16(b[8:])), binary.BigEndian.Uint64(b[12:])
 	head, body := parts[2], parts[3]
@@ -124,7 +122,7 @@ func openEnvelope(b []byte) (parts [4][]byte, ok bool) {
 		}
 		parts[i], rest = rest[:n], rest[n:]
 	}
-	return parts, len(rest) == 0 && b[11] == 0
+	return parts, len(rest) == 0 && b[10]|b[11] == 0
 }
 
 // envelopeSum is the sum of all bytes but the sum's own.

@@ -21,7 +21,7 @@ func pulledPage(body string) *Page {
 func same(a, b *Page) bool {
 	return a.Status == b.Status && bytes.Equal(a.Head, b.Head) && bytes.Equal(a.Body, b.Body) && a.Type == b.Type && a.ETag == b.ETag &&
 		a.Modified == b.Modified && a.Length == b.Length && a.Kept == b.Kept && a.Freshness == b.Freshness && a.Seq == b.Seq &&
-		fmt.Sprint(a.Variants) == fmt.Sprint(b.Variants)
+		fmt.Sprint(a.variants()) == fmt.Sprint(b.variants())
 }
 
 func TestNewPulledPage(t *testing.T) {
@@ -36,10 +36,10 @@ func TestNewPulledPage(t *testing.T) {
 }
 
 func TestEnvelope(t *testing.T) {
-	empty := NewPulledPage(301, []byte("HTTP/1.1 301 Moved Permanently\r\nLocation: /\r\n\r\n"), nil, Freshness{Measured: -5, Flags: MustRevalidate | NoCache}, 1<<63)
+	empty := NewPulledPage(301, []byte("HTTP/1.1 301 Moved Permanently\r\nLocation: /\r\n\r\n"), nil, Freshness{Measured: -5, while: flagged | uint32(MustRevalidate|NoCache)}, 1<<63)
 	large := pulledPage(strings.Repeat("x", 3<<20))
-	large.Freshness = Freshness{Measured: 1 << 60, InitialAge: 1<<32 - 1, Lifetime: 1<<32 - 2, StaleWhile: 1<<32 - 3, StaleError: 1<<32 - 4}
-	variants := newVariantsPage(&Variants{Names: []string{"A"}, generation: 9, held: []string{"x"}}, Freshness{Lifetime: 5}, 3)
+	large.Freshness = Freshness{Measured: 1 << 60, InitialAge: 1<<32 - 1, Lifetime: 1<<32 - 2, while: 1<<32 - 3, StaleError: 1<<32 - 4}
+	variants := newVariantsPage(&variants{names: []string{"A"}, generation: 9, held: []string{"x"}}, Freshness{Lifetime: 5}, 3)
 	for i, p := range []*Page{pulledPage("body"), pulledPage(""), empty, large, variants} {
 		b := Encode([]byte("before"), []byte("key"), "journal", p)
 		if !bytes.HasPrefix(b, []byte("before")) || len(b) > 6+EnvelopeSize([]byte("key"), "journal", p) {
@@ -116,7 +116,7 @@ func TestDecodeNoticesDamage(t *testing.T) {
 // fuzzer gets past it.
 func FuzzDecode(f *testing.F) {
 	f.Add(Encode(nil, []byte("key"), "journal", pulledPage("body")))
-	f.Add(Encode(nil, []byte("key"), "journal", newVariantsPage(&Variants{Names: []string{"A"}, held: []string{"x"}}, Freshness{}, 3)))
+	f.Add(Encode(nil, []byte("key"), "journal", newVariantsPage(&variants{names: []string{"A"}, held: []string{"x"}}, Freshness{}, 3)))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		Decode(b, []byte("key"), "journal")
 		if len(b) < envelopeHead {

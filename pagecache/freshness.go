@@ -17,13 +17,17 @@ const maxSeconds = 1 << 31
 // InitialAge; whoever must not depend on the time of day passes times of a
 // clock that is never set.
 type Freshness struct {
-	Measured   int64          // Unix milliseconds: when the age was InitialAge
-	InitialAge uint32         // seconds
-	Lifetime   uint32         // seconds of age up to which the page is fresh
-	StaleWhile uint32         // seconds over Lifetime for which it may be served while one fill runs
-	StaleError uint32         // seconds over Lifetime for which it may be served where the origin fails
-	Flags      FreshnessFlags // what the answer said that outranks windows
+	Measured   int64  // Unix milliseconds: when the age was InitialAge
+	InitialAge uint32 // seconds
+	Lifetime   uint32 // seconds of age up to which the page is fresh
+	StaleError uint32 // seconds over Lifetime for which it may be served where the origin fails
+
+	// while is StaleWhile; from flagged on it is Flags, which allow no such
+	// window.
+	while uint32
 }
+
+const flagged = 1 << 31
 
 // FreshnessFlags are what an answer says of its use beyond its lifetime.
 type FreshnessFlags uint8
@@ -35,6 +39,29 @@ const (
 	// for Authorization's sake (RFC 9111, section 3.5): never used stale.
 	MustRevalidate
 )
+
+// Flags is what the answer said that outranks windows.
+func (f *Freshness) Flags() FreshnessFlags {
+	if f.while < flagged {
+		return 0
+	}
+	return FreshnessFlags(f.while)
+}
+
+// StaleWhile is the seconds over Lifetime for which the page may be served
+// while one fill runs.
+func (f *Freshness) StaleWhile() uint32 {
+	if f.while >= flagged {
+		return 0
+	}
+	return f.while
+}
+
+// allow sets StaleWhile.
+func (f *Freshness) allow(window uint32) { f.while = min(window, flagged-1) }
+
+// forbid sets Flags.
+func (f *Freshness) forbid(flags FreshnessFlags) { f.while, f.StaleError = flagged|uint32(flags), 0 }
 
 // Age is the page's age in whole seconds: the value of the field Age.
 func (f *Freshness) Age(now time.Time) int64 { return f.age(now) / 1000 }
@@ -55,7 +82,7 @@ func (f *Freshness) Fresh(now time.Time) bool { return f.within(f.Lifetime, 0, n
 // ServeWhileRevalidating says whether the page may be served while a fill for
 // it runs: it is fresh, or in its window for that.
 func (f *Freshness) ServeWhileRevalidating(now time.Time) bool {
-	return f.within(f.Lifetime, f.StaleWhile, now)
+	return f.within(f.Lifetime, f.StaleWhile(), now)
 }
 
 // ServeOnError says whether the page may be served where the origin gave no
@@ -67,7 +94,7 @@ func (f *Freshness) ServeOnError(now time.Time) bool {
 // Until is the time from which the page serves nobody any more: its lifetime
 // and its windows are over.
 func (f *Freshness) Until() time.Time {
-	left := int64(f.Lifetime) + int64(max(f.StaleWhile, f.StaleError)) - int64(f.InitialAge)
+	left := int64(f.Lifetime) + int64(max(f.StaleWhile(), f.StaleError)) - int64(f.InitialAge)
 	return time.UnixMilli(f.Measured + left*1000)
 }
 
@@ -82,9 +109,8 @@ func (f *Freshness) Expired(at time.Time, window time.Duration) Freshness {
 	}
 	// Rounded down, and the window with it: expired by now for certain.
 	g.Lifetime = uint32(f.age(at) / 1000)
-	g.StaleWhile = seconds(window)
-	if f.Flags != 0 {
-		g.StaleWhile = 0
+	if f.Flags() == 0 {
+		g.allow(seconds(window))
 	}
 	return g
 }

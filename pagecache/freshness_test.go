@@ -128,7 +128,7 @@ func TestFreshnessExpired(t *testing.T) {
 
 // Numbers at their ends neither wrap nor make anything fresh.
 func TestFreshnessExtremes(t *testing.T) {
-	f := Freshness{Measured: came.UnixMilli(), InitialAge: maxSeconds, Lifetime: maxSeconds, StaleWhile: maxSeconds, StaleError: maxSeconds}
+	f := Freshness{Measured: came.UnixMilli(), InitialAge: maxSeconds, Lifetime: maxSeconds, while: maxSeconds, StaleError: maxSeconds}
 	if f.Fresh(came) || !f.ServeOnError(came) || f.TTL(came) != -1 {
 		t.Errorf("%v %v %d", f.Fresh(came), f.ServeOnError(came), f.TTL(came))
 	}

@@ -120,8 +120,8 @@ func TestMemcacheTierExpiry(t *testing.T) {
 	}{
 		{Freshness{Lifetime: 1000}, 1000},
 		{Freshness{Lifetime: 1000, InitialAge: 400}, 600},
-		{Freshness{Lifetime: 1000, StaleWhile: 50, StaleError: 200}, 1200},
-		{Freshness{Lifetime: 1000, StaleWhile: 300, StaleError: 200, InitialAge: 1200}, 100},
+		{Freshness{Lifetime: 1000, while: 50, StaleError: 200}, 1200},
+		{Freshness{Lifetime: 1000, while: 300, StaleError: 200, InitialAge: 1200}, 100},
 		{Freshness{Lifetime: 1000, InitialAge: 1000}, -2},
 		{Freshness{}, -2},
 		{Freshness{Lifetime: 30*24*3600 + 1}, 30 * 24 * 3600},

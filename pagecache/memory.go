@@ -17,7 +17,7 @@ const (
 	// pageOverhead is what a page takes in memory over its own bytes and those
 	// of its key: the Page, the entry, the list element, its share of the map
 	// and what the allocator rounds up. TestMemoryBytesAreHonest measures it.
-	pageOverhead = 384
+	pageOverhead = 368
 
 	// publishedOverhead is what a published page takes beyond that.
 	publishedOverhead = 80
@@ -291,9 +291,6 @@ func footprint(key string, p *Page) int64 {
 	n := pageOverhead + int64(len(key)+cap(p.Head)+cap(p.Body))
 	if p.published != nil {
 		n += publishedOverhead + int64(len(p.ETag)+len(p.Name)) // a pulled page's are views of its head
-	}
-	if p.Variants != nil {
-		n += p.Variants.size()
 	}
 	return n
 }

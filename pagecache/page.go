@@ -9,7 +9,7 @@ import (
 // to a caller or a tier: any number of goroutines may read it without a lock,
 // and its slices may be sent without a copy but never written to.
 type Page struct {
-	Status   int    // 0: no response, but the Variants of one
+	Status   int    // 0: no response, but a list of the variants of one
 	Head     []byte // status line and fields as bytes, CRLF lines, up to and with the empty one; without Content-Length, Age and Connection, and Date only where it is a pulled page's
 	Body     []byte // nil where Hit.File is to be read
 	Type     string // as in Content-Type: "text/html; charset=utf-8"
@@ -22,9 +22,8 @@ type Page struct {
 	// Of pulled pages. Seq is the newest purge record that was applied when
 	// the fill began; Checked is up to which record the page was found valid.
 	Freshness
-	Seq      uint64
-	Checked  atomic.Uint64
-	Variants *Variants // of a page that varies, under its primary key: Status is 0 then
+	Seq     uint64
+	Checked atomic.Uint64
 
 	*published // of files and memcached values; nil: a pulled page
 

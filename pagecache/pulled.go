@@ -58,10 +58,10 @@ func (c *Pulled) Get(k *PulledKey) (p *Page, tier string) {
 func (c *Pulled) Peek(k *PulledKey) (p *Page, tier string) {
 	var space [keySpace]byte
 	p = c.inMemory(k, appendPrimary(space[:0], k.Key))
-	if p != nil && p.Variants != nil {
-		p = c.inMemory(k, p.Variants.appendKey(space[:0], k))
+	if p != nil && p.variants() != nil {
+		p = c.inMemory(k, p.variants().appendKey(space[:0], k))
 	}
-	if p == nil || p.Variants != nil {
+	if p == nil || p.variants() != nil {
 		return nil, ""
 	}
 	return p, MemoryTier
@@ -84,7 +84,7 @@ func (c *Pulled) Look(k *PulledKey, f func(tier string, p *Page)) {
 // A page that varies comes once a variant.
 func (c *Pulled) Each(f func(key []byte, p *Page)) {
 	c.memory.each(func(key string, p *Page) {
-		if primary, ok := primaryOf(key); ok && p.Variants == nil {
+		if primary, ok := primaryOf(key); ok && p.variants() == nil {
 			f(primary, p)
 		}
 	})
@@ -110,20 +110,20 @@ func (c *Pulled) behind(k *PulledKey) (p *Page, tier string) {
 		return c.search(k, v.appendKey(nil, k))
 	}
 	p, tier = c.search(k, appendPrimary(nil, k.Key))
-	if p != nil && p.Variants != nil {
-		p, tier = c.search(k, p.Variants.appendKey(nil, k))
+	if p != nil && p.variants() != nil {
+		p, tier = c.search(k, p.variants().appendKey(nil, k))
 	}
 	return p, tier
 }
 
-// variants gives the Variants that memory has for a request; nil: none.
-func (c *Pulled) variants(k *PulledKey) *Variants {
+// variants gives the list that memory has for a request; nil: none.
+func (c *Pulled) variants(k *PulledKey) *variants {
 	var space [keySpace]byte
 	p, ok := c.memory.peek(appendPrimary(space[:0], k.Key))
 	if !ok || k.Check(p) == Gone {
 		return nil
 	}
-	return p.Variants
+	return p.variants()
 }
 
 // search asks the tiers behind memory for a key. The first fresh page wins and
@@ -157,19 +157,19 @@ func (c *Pulled) search(k *PulledKey, key []byte) (p *Page, tier string) {
 	return p, tier
 }
 
-// fresh says whether a page may be used without asking the origin. Variants
-// are no answer, and do not age.
+// fresh says whether a page may be used without asking the origin. A list
+// of variants is no answer, and does not age.
 func (k *PulledKey) fresh(p *Page) bool {
-	return k.Check(p) == Valid && (p.Variants != nil || p.Fresh(k.Now))
+	return k.Check(p) == Valid && (p.variants() != nil || p.Fresh(k.Now))
 }
 
 // look finds what a single tier has for the request.
 func (k *PulledKey) look(get func(key []byte) (*Page, bool)) *Page {
 	p, ok := get(appendPrimary(nil, k.Key))
-	if ok && p.Variants != nil && k.Check(p) != Gone {
-		p, ok = get(p.Variants.appendKey(nil, k))
+	if ok && p.variants() != nil && k.Check(p) != Gone {
+		p, ok = get(p.variants().appendKey(nil, k))
 	}
-	if !ok || p.Variants != nil || k.Check(p) == Gone {
+	if !ok || p.variants() != nil || k.Check(p) == Gone {
 		return nil
 	}
 	return p

@@ -13,7 +13,7 @@ const pulledStripes = 64
 
 // pulledStripe is what some keys share.
 type pulledStripe struct {
-	mu      sync.Mutex    // held while their Variants in memory change
+	mu      sync.Mutex    // held while their lists of variants in memory change
 	deletes atomic.Uint64 // of these keys, so far
 }
 
@@ -97,20 +97,20 @@ func (c *Pulled) putVariant(k *PulledKey, n *NewPage) []byte {
 	return next.heldKey(own, k.Key)
 }
 
-// variantsBehind gives the Variants that the tiers behind memory have, if
+// variantsBehind gives the list that the tiers behind memory have, if
 // memory has none.
-func (c *Pulled) variantsBehind(k *PulledKey, primary []byte) *Variants {
+func (c *Pulled) variantsBehind(k *PulledKey, primary []byte) *variants {
 	if len(c.further) == 0 || c.variants(k) != nil {
 		return nil
 	}
 	if p, _ := c.search(k, primary); p != nil {
-		return p.Variants
+		return p.variants()
 	}
 	return nil
 }
 
 // removeVariants removes variants from all tiers.
-func (c *Pulled) removeVariants(v *Variants, gone []string, primary []byte) {
+func (c *Pulled) removeVariants(v *variants, gone []string, primary []byte) {
 	for _, own := range gone {
 		key := v.heldKey(own, primary)
 		c.memory.Delete(key)
@@ -122,11 +122,11 @@ func (c *Pulled) removeVariants(v *Variants, gone []string, primary []byte) {
 // In other tiers nothing leads to them any more.
 func (c *Pulled) dropVariants(key, primary []byte) {
 	p, ok := c.memory.peek(primary)
-	if !ok || p.Variants == nil {
+	if !ok || p.variants() == nil {
 		return
 	}
-	for _, own := range p.Variants.held {
-		c.memory.Delete(p.Variants.heldKey(own, key))
+	for _, own := range p.variants().held {
+		c.memory.Delete(p.variants().heldKey(own, key))
 	}
 }
 

@@ -200,20 +200,25 @@ func (e *evidence) freshness() Freshness {
 	if e.life.sinceHere {
 		f.Lifetime = f.from(e.life.seconds, e.reply.ResponseTime)
 	}
-	if e.has(saysNoCache) {
-		f.Flags |= NoCache
-	}
-	// Authorization that only these two allow forbids stale use, too (RFC
-	// 9111, section 3.5).
-	authorized := e.asked.Authorization && !e.has(saysPublic)
-	if e.has(saysMustRevalidate|saysProxyRevalidate) || authorized {
-		f.Flags |= MustRevalidate
-	}
-	if f.Flags == 0 {
-		f.StaleWhile = e.window(e.staleWhile, e.policy.StaleWhileRevalidate)
-		f.StaleError = e.window(e.staleError, e.policy.StaleIfError)
+	f.allow(e.window(e.staleWhile, e.policy.StaleWhileRevalidate))
+	f.StaleError = e.window(e.staleError, e.policy.StaleIfError)
+	if flags := e.flags(); flags != 0 {
+		f.forbid(flags)
 	}
 	return f
+}
+
+func (e *evidence) flags() (flags FreshnessFlags) {
+	if e.has(saysNoCache) {
+		flags |= NoCache
+	}
+	// Authorization that only must-revalidate or s-maxage allow forbids stale
+	// use, too (RFC 9111, section 3.5).
+	authorized := e.asked.Authorization && !e.has(saysPublic)
+	if e.has(saysMustRevalidate|saysProxyRevalidate) || authorized {
+		flags |= MustRevalidate
+	}
+	return flags
 }
 
 // window is how long the answer may be used stale: as it says itself, else as

@@ -348,8 +348,8 @@ func TestDecideWindows(t *testing.T) {
 		{"huge", "Cache-Control: max-age=60, stale-if-error=99999999999", Asked{}, site, 10, maxSeconds},
 	} {
 		d := Decide(replyOf(c.reply), c.asked, &c.policy)
-		if !d.Keep || d.StaleWhile != c.while || d.StaleError != c.error {
-			t.Errorf("%s: %q: keep %v, %d and %d seconds, want %d and %d", c.id, c.reply, d.Keep, d.StaleWhile, d.StaleError, c.while, c.error)
+		if !d.Keep || d.StaleWhile() != c.while || d.StaleError != c.error {
+			t.Errorf("%s: %q: keep %v, %d and %d seconds, want %d and %d", c.id, c.reply, d.Keep, d.StaleWhile(), d.StaleError, c.while, c.error)
 		}
 	}
 }
@@ -433,7 +433,7 @@ func FuzzDecide(f *testing.F) {
 		if d.Keep != (d.Reason == ReasonNone) {
 			t.Errorf("keep %v, reason %v", d.Keep, d.Reason)
 		}
-		if d.Keep && !d.Fresh(r.ResponseTime) && d.StaleWhile == 0 && d.StaleError == 0 {
+		if d.Keep && !d.Fresh(r.ResponseTime) && d.StaleWhile() == 0 && d.StaleError == 0 {
 			t.Errorf("kept though it can serve nobody: %+v", d)
 		}
 		if _, targeted := readTargeted(r.Fields, "CDN-Cache-Control"); d.Keep && !targeted && strings.EqualFold(cc, "no-store") {

@@ -16,14 +16,14 @@ const DefaultMaxVariants = 16
 // longestVariant is the bytes from which on what tells a variant is hashed.
 const longestVariant = 128
 
-// Variants is what is kept under the primary key of a page that varies: which
+// variants is what is kept under the primary key of a page that varies: which
 // fields of a request tell its variants apart (RFC 9111, section 4.1), and
 // which there are. It is immutable.
-type Variants struct {
-	Names []string // canonical names of fields, sorted
+type variants struct {
+	names []string // canonical names of fields, sorted
 
 	// generation is part of every variant's key. It is random, so what a
-	// removed Variants led to is found by nobody any more.
+	// list that was removed led to is found by nobody any more.
 	generation uint64
 	held       []string // what tells each variant, the oldest first
 }
@@ -120,29 +120,29 @@ func isZeroWeight(parameter []byte) bool {
 }
 
 // appendKey appends the key in the tiers of the variant that a request asks
-// for. The generation keeps it apart from those of earlier Variants.
-func (v *Variants) appendKey(dst []byte, k *PulledKey) []byte {
+// for. The generation keeps it apart from those of earlier lists.
+func (v *variants) appendKey(dst []byte, k *PulledKey) []byte {
 	dst = binary.BigEndian.AppendUint64(append(dst, variantKind), v.generation)
 	dst = append(dst, 0) // the length of what tells the variant
 	from := len(dst)
-	dst = appendVariant(dst, v.Names, k.Field)
+	dst = appendVariant(dst, v.names, k.Field)
 	dst[from-1] = byte(len(dst) - from)
 	return append(dst, k.Key...)
 }
 
 // heldKey is the key of a variant that is held.
-func (v *Variants) heldKey(own string, primary []byte) []byte {
+func (v *variants) heldKey(own string, primary []byte) []byte {
 	dst := binary.BigEndian.AppendUint64([]byte{variantKind}, v.generation)
 	dst = append(append(dst, byte(len(own))), own...)
 	return append(dst, primary...)
 }
 
-// with returns the Variants with one more variant, the youngest, and those
+// with returns the list with one more variant, the youngest, and those
 // that have to go for it. v nil, or of other names: a new one. own is what
 // tells the variant.
-func (v *Variants) with(own string, names []string, most int) (next *Variants, gone []string) {
-	if v == nil || !slices.Equal(v.Names, names) {
-		next = &Variants{Names: slices.Clone(names), generation: newGeneration(), held: []string{own}}
+func (v *variants) with(own string, names []string, most int) (next *variants, gone []string) {
+	if v == nil || !slices.Equal(v.names, names) {
+		next = &variants{names: slices.Clone(names), generation: newGeneration(), held: []string{own}}
 		return next, nil
 	}
 	held := make([]string, 0, len(v.held)+1)
@@ -156,13 +156,28 @@ func (v *Variants) with(own string, names []string, most int) (next *Variants, g
 		gone = held[:over:over]
 		held = slices.Clone(held[over:])
 	}
-	return &Variants{Names: v.Names, generation: v.generation, held: held}, gone
+	return &variants{names: v.names, generation: v.generation, held: held}, gone
 }
 
 // newVariantsPage makes the page that stands for a page's variants. It lives
-// longer than they do, and leads to nothing then.
-func newVariantsPage(v *Variants, f Freshness, seq uint64) *Page {
-	return &Page{Variants: v, Freshness: f, Seq: seq, Kept: true}
+// longer than they do, and leads to nothing then. The list lies where that
+// which was derived lies in other pages, and counts as such.
+func newVariantsPage(v *variants, f Freshness, seq uint64) *Page {
+	p := &Page{Freshness: f, Seq: seq, Kept: true}
+	p.Derive(func(*Page) (any, int) { return v, int(v.size()) })
+	return p
+}
+
+// variants gives the list of a page that stands for one; nil: it does not.
+func (p *Page) variants() *variants {
+	if p.Status != 0 {
+		return nil
+	}
+	if d := p.derived.Load(); d != nil && d.built.Load() {
+		v, _ := d.value.(*variants)
+		return v
+	}
+	return nil
 }
 
 func newGeneration() uint64 {
@@ -172,9 +187,9 @@ func newGeneration() uint64 {
 }
 
 // size is the bytes that it takes in memory.
-func (v *Variants) size() int64 {
+func (v *variants) size() int64 {
 	n := int64(64)
-	for _, s := range v.Names {
+	for _, s := range v.names {
 		n += 16 + int64(len(s))
 	}
 	for _, s := range v.held {
@@ -185,11 +200,11 @@ func (v *Variants) size() int64 {
 
 var errVariants = errors.New("pagecache: no list of variants")
 
-// append appends the Variants as bytes: generation, then the counted names,
+// append appends the list as bytes: generation, then the counted names,
 // then the counted variants, each with its length.
-func (v *Variants) append(dst []byte) []byte {
+func (v *variants) append(dst []byte) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, v.generation)
-	for _, list := range [][]string{v.Names, v.held} {
+	for _, list := range [][]string{v.names, v.held} {
 		dst = binary.BigEndian.AppendUint16(dst, uint16(len(list)))
 		for _, s := range list {
 			dst = binary.BigEndian.AppendUint16(dst, uint16(len(s)))
@@ -200,13 +215,13 @@ func (v *Variants) append(dst []byte) []byte {
 }
 
 // readVariants reads what append wrote, all of b. b is not kept.
-func readVariants(b []byte) (*Variants, error) {
+func readVariants(b []byte) (*variants, error) {
 	if len(b) < 8 {
 		return nil, errVariants
 	}
-	v := &Variants{generation: binary.BigEndian.Uint64(b)}
+	v := &variants{generation: binary.BigEndian.Uint64(b)}
 	var ok bool
-	if v.Names, b, ok = readStrings(b[8:]); !ok || len(v.Names) == 0 {
+	if v.names, b, ok = readStrings(b[8:]); !ok || len(v.names) == 0 {
 		return nil, errVariants
 	}
 	if v.held, b, ok = readStrings(b); !ok || len(b) > 0 {

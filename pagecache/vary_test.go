@@ -100,7 +100,7 @@ func TestVariantKeyDoesNotAllocate(t *testing.T) {
 
 func TestVariantsWith(t *testing.T) {
 	names := []string{"A"}
-	v, gone := (*Variants)(nil).with("1", names, 3)
+	v, gone := (*variants)(nil).with("1", names, 3)
 	for _, c := range []struct {
 		own        string
 		held, gone []string
@@ -123,7 +123,7 @@ func TestVariantsWith(t *testing.T) {
 }
 
 func TestVariantsBytes(t *testing.T) {
-	v := &Variants{Names: []string{"A", "Accept-Encoding"}, generation: 42, held: []string{"", "x\x00y"}}
+	v := &variants{names: []string{"A", "Accept-Encoding"}, generation: 42, held: []string{"", "x\x00y"}}
 	b := v.append(nil)
 	got, err := readVariants(b)
 	if err != nil || fmt.Sprint(got) != fmt.Sprint(v) {
@@ -140,7 +140,7 @@ func TestVariantsBytes(t *testing.T) {
 }
 
 func FuzzReadVariants(f *testing.F) {
-	f.Add((&Variants{Names: []string{"A"}, generation: 1, held: []string{"x"}}).append(nil))
+	f.Add((&variants{names: []string{"A"}, generation: 1, held: []string{"x"}}).append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		v, err := readVariants(b)
 		if err == nil && string(v.append(nil)) != string(b) {
