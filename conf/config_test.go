@@ -146,6 +146,12 @@ func defaultConfig() *Config {
 				Origin: &origin.Options{
 					Name: "default", Servers: []string{"http://127.0.0.1:3000"}, Timeout: 30 * time.Second, Idle: time.Minute,
 				},
+				Cache: edge.Cache{
+					Policy: pagecache.Policy{
+						Targets: []string{"SSIEdge-Cache-Control", "CDN-Cache-Control"}, StaleIfError: 10 * time.Minute, MaxVariants: 16,
+					},
+					SoftWindow: time.Hour, NotKeepable: time.Minute, FillWait: 10 * time.Second,
+				},
 				SSI: edge.SSI{
 					Enabled: true, Types: []string{"text/html"}, ErrorMessage: edge.DefaultErrorMessage, ETag: true,
 					Timezone: time.Local, Timeout: edge.DefaultSSITimeout, FlushAfter: edge.DefaultFlushAfter,
@@ -161,6 +167,10 @@ func TestDefaults(t *testing.T) {
 	for name, src := range map[string]string{"written out": everyDefault, "left out": onlyNeeded} {
 		got, want := mustParse(t, src), defaultConfig()
 		want.Edge.Sites[0].Where = got.Edge.Sites[0].Where
+		if len(got.Warnings) != 1 || got.Warnings[0].Key != "memcache" {
+			t.Errorf("%s: warnings %v, want the one of memcache without state", name, got.Warnings)
+		}
+		got.Warnings = nil
 		if d := diff(got, want); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
 		}
@@ -182,6 +192,7 @@ const everySetting = `
 listen = ["127.0.0.1:${PORT}", "unix:/run/ssiedge.sock"]
 trusted_proxies = ["10.0.0.0/8", "192.0.2.1", "2001:db8::/32"]
 health_path = "/edge-up"
+state = "journal/"
 [admin]
 listen = "10.0.0.1:9000"
 token = "s3cret"
@@ -217,7 +228,19 @@ published_for = "0s"
 root_check = "2s"
 trailing_slash = "redirect"
 query = {keep = ["page", "q*"], sort = true}
+not_keepable = "0s"
+max_variants = 2
+purge_root = true
+fill_wait = "1s"
 origin = "widgets"
+[site.cache]
+heuristic = true
+set_cookie = {keep = ["lang", "theme"]}
+negative = "10s"
+stale_while_revalidate = "1m"
+stale_if_error = "0"
+soft_window = "5m"
+targets = []
 [site.ssi]
 enabled = false
 types = ["Text/HTML", "*"]
@@ -249,6 +272,28 @@ redirect = "/b{uri}"
 path = "/a/b"
 query = "all"
 internal = false
+cache = "1h"
+stale_while_revalidate = "1s"
+stale_if_error = "2s"
+heuristic = false
+negative = "0s"
+set_cookie = "strip"
+targets = ["X-Target"]
+cookies = ["_session", "lang"]
+headers = ["accept-language"]
+invalidate = false
+forward_set_cookie = true
+[[site.rule]]
+path = "/a/c"
+cache = "off"
+cookies = "all"
+[[site.rule]]
+path = "/a/d"
+set_cookie = "refuse"
+cookies = "none"
+headers = []
+targets = []
+invalidate = true
 [[site]]
 trailing_slash = "keep"
 query = {sort = true}
@@ -261,13 +306,14 @@ func TestEverySetting(t *testing.T) {
 	widgets := &origin.Options{Name: "widgets", Servers: []string{"127.0.0.1:4000", "unix:/run/w.sock"}, Timeout: time.Second, Idle: 2 * time.Second}
 	want := defaultConfig()
 	second := want.Edge.Sites[0]
-	second.Where = "ssiedge.toml:72"
+	second.Where = "ssiedge.toml:107"
 	second.Files, second.Published, second.TrailingSlash, second.Query.Sort = nil, nil, edge.KeepSlash, true
 	second.Origin.Servers = []string{"h:1"}
 	want.Listen = []string{"127.0.0.1:3000", "unix:/run/ssiedge.sock"}
 	want.Admin = Admin{Listen: "10.0.0.1:9000", Token: "s3cret"}
 	want.Log = Log{Level: slog.LevelDebug, Access: "testdata/access.log", Format: "json"}
 	want.Edge = edge.Options{
+		State:          "journal",
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("2001:db8::/32")},
 		HealthPath:     "/edge-up",
 		Memcache:       &pagecache.MemcacheOptions{Servers: []string{"unix:/run/memcached.sock"}, Timeout: 10 * time.Millisecond},
@@ -288,25 +334,41 @@ func TestEverySetting(t *testing.T) {
 // firstSite is that of everySetting.
 func firstSite(widgets *origin.Options) edge.Site {
 	return edge.Site{
-		Where:         "ssiedge.toml:30",
+		Where:         "ssiedge.toml:31",
 		Hosts:         []string{"www.example.com", "*.example.org", "[2001:db8::1]"},
 		Files:         &pagecache.FilesOptions{Root: "testdata", Links: []string{"testdata"}, Try: []string{"{path}"}, Check: 2 * time.Second, MaxKeep: 1 << 20},
 		Published:     &pagecache.PublishedOptions{Keys: []string{"{path}", "{host}{raw_path}?{query}"}, For: time.Nanosecond, MaxKeep: 1 << 20},
 		TrailingSlash: edge.RedirectSlash,
 		Query:         edge.QueryFilter{Mode: edge.QueryKeep, Names: []string{"page", "q*"}, Sort: true},
 		Origin:        widgets,
+		Cache: edge.Cache{
+			Policy: pagecache.Policy{
+				Heuristic: true, Negative: 10 * time.Second, SetCookie: pagecache.CookiePolicy{Keep: []string{"lang", "theme"}},
+				Targets: []string{}, StaleWhileRevalidate: time.Minute, MaxVariants: 2,
+			},
+			SoftWindow: 5 * time.Minute, FillWait: time.Second, PurgeRoot: true,
+		},
 		SSI: edge.SSI{
 			Types: []string{"text/html", "*"}, UnknownIsError: true, ErrorMessage: "${oops}", SilentErrors: true, PasteErrors: true,
 			KeepLastModified: true, Timezone: time.UTC, Timeout: time.Second, MaxDepth: 1, MaxIncludes: 2, MaxFragment: 3, MaxPage: 4 << 10,
 		},
 		Rules: []edge.Rule{{
-			Where: "ssiedge.toml:57", Paths: []string{"/a/*", "*.css"}, Expires: new(3650 * day), Internal: new(true), SSI: new(false),
+			Where: "ssiedge.toml:70", Paths: []string{"/a/*", "*.css"}, Expires: new(3650 * day), Internal: new(true), SSI: new(false),
 			Query: &edge.QueryFilter{Mode: edge.QueryNone}, Origin: widgets, Timeout: new(2 * time.Second),
 			Bypass:   &edge.Bypass{Cookies: []string{"preview"}, Headers: []string{"X-Preview"}},
 			Headers:  &edge.HeaderEdits{Set: []edge.Field{{Name: "X-A", Value: "1"}, {Name: "X-B", Value: "2"}}, Remove: []string{"X-C"}},
 			Redirect: new("/b{uri}"),
 		}, {
-			Where: "ssiedge.toml:68", Paths: []string{"/a/b"}, Internal: new(false), Query: &edge.QueryFilter{Mode: edge.QueryAll},
+			Where: "ssiedge.toml:81", Paths: []string{"/a/b"}, Internal: new(false), Query: &edge.QueryFilter{Mode: edge.QueryAll},
+			Cache: &edge.Lifetime{For: time.Hour}, StaleWhileRevalidate: new(time.Second), StaleIfError: new(2 * time.Second),
+			Negative: new(time.Duration(0)), Heuristic: new(false), SetCookie: &pagecache.CookiePolicy{Strip: true},
+			Targets: []string{"X-Target"}, Cookies: &edge.Cookies{Mode: edge.CookiesListed, Names: []string{"_session", "lang"}},
+			KeyHeaders: []string{"Accept-Language"}, Invalidate: new(false), ForwardSetCookie: new(true),
+		}, {
+			Where: "ssiedge.toml:96", Paths: []string{"/a/c"}, Cache: &edge.Lifetime{Off: true}, Cookies: &edge.Cookies{Mode: edge.CookiesAll},
+		}, {
+			Where: "ssiedge.toml:100", Paths: []string{"/a/d"}, SetCookie: &pagecache.CookiePolicy{}, Cookies: &edge.Cookies{Mode: edge.CookiesNone},
+			KeyHeaders: []string{}, Targets: []string{}, Invalidate: new(true),
 		}},
 	}
 }

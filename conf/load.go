@@ -69,6 +69,9 @@ func (r *reader) config(root *node) *Config {
 	r.namedOrigins(top.get("origin"))
 	c.Edge.Sites = r.sites(top)
 	r.warnUnusedOrigins(top.get("origin"))
+	c.Edge.State = r.state(top)
+	r.warnPublicState(top.get("state"), c.Edge.State, c.Edge.Sites)
+	r.warnColdStart(top)
 	c.Edge.TrustedProxies = r.trustedProxies(top)
 	c.Edge.HealthPath = r.healthPath(top)
 	public := r.listeners(top)
@@ -77,5 +80,6 @@ func (r *reader) config(root *node) *Config {
 	}
 	c.Admin = r.admin(top.get("admin"), public)
 	c.Log = r.log(top.get("log"))
+	r.warnNoTier(top, &c.Edge)
 	return c
 }

@@ -18,6 +18,7 @@ type reader struct {
 	hosts    map[string]place           // of all sites
 	memcache bool                       // there is a [memcache]
 	ring     bool                       // it names several servers
+	pulls    bool                       // some site or rule asks an origin
 	maxKeep  int64                      // limits.max_keep
 }
 

@@ -20,6 +20,7 @@ func (r *reader) rules(s section, slash edge.TrailingSlash) []edge.Rule {
 		nodes = append(nodes, n)
 	}
 	r.warnHidden(out, nodes)
+	r.warnOff(out, nodes)
 	return out
 }
 
@@ -30,18 +31,11 @@ func (r *reader) rule(n *node, slash edge.TrailingSlash) edge.Rule {
 	if len(n.fields) == 1 && len(rule.Paths) > 0 {
 		r.warn(n.at, n.key, "the rule sets nothing", "give it a setting, or remove it")
 	}
-	if s.get("expires") != nil {
-		rule.Expires = new(s.duration("expires", 0, 100*longest))
-	}
-	if s.get("internal") != nil {
-		rule.Internal = new(s.flag("internal"))
-	}
-	if s.get("ssi") != nil {
-		rule.SSI = new(s.flag("ssi"))
-	}
-	if s.get("timeout") != nil {
-		rule.Timeout = new(s.duration("timeout", shortest, longest))
-	}
+	rule.Expires = s.optionalDuration("expires", 0, 100*longest)
+	rule.Internal = s.optionalFlag("internal")
+	rule.SSI = s.optionalFlag("ssi")
+	rule.Timeout = s.optionalDuration("timeout", shortest, longest)
+	r.ruleCache(s, &rule)
 	if q := s.get("query"); q != nil {
 		rule.Query = new(r.query(q))
 	}
@@ -55,6 +49,7 @@ func (r *reader) rule(n *node, slash edge.TrailingSlash) edge.Rule {
 	if s.get("redirect") != nil {
 		rule.Redirect = r.redirect(s)
 	}
+	r.warnBypassed(s, &rule)
 	return rule
 }
 
@@ -63,6 +58,7 @@ func (r *reader) ruleOrigin(s section, rule *edge.Rule) {
 	if n == nil {
 		return
 	}
+	r.pulls = true
 	if n.kind != textKind {
 		r.wrongType(n, "the name of an origin", "define [origin.NAME] and name it here")
 		return

@@ -83,6 +83,7 @@ var groups = []group{
 		{"request_directives", `"ignore"`},
 		{"targets", `["SSIEdge-Cache-Control", "CDN-Cache-Control"]`},
 	}},
+	{"site.cache.set_cookie", []setting{{"keep", ""}}},
 	{"site.ssi", []setting{
 		{"enabled", `true`},
 		{"dialect", `"nginx"`},

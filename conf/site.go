@@ -49,13 +49,14 @@ func (r *reader) site(n *node) edge.Site {
 		TrailingSlash: slash(s.word("trailing_slash", "strip", "redirect", "keep")),
 		Query:         r.query(s.get("query")),
 		SSI:           r.ssi(s.get("ssi")),
+		Cache:         r.siteCache(s),
 	}
 	r.siteOrigin(s, &site)
 	if !s.says("root") && !s.says("published") && s.written("origin") == nil {
 		r.problem(n, "the site has no root, no published and no origin", `say where its pages come from: root = "public", or [site.origin]`)
 	}
-	r.open(s.get("cache"), "site.cache")
 	site.Rules = r.rules(s, site.TrailingSlash)
+	r.warnNoOrigin(s)
 	return site
 }
 
@@ -90,6 +91,7 @@ func (r *reader) siteHosts(s section) []string {
 // siteOrigin reads the origin of a site: a name, or a table.
 func (r *reader) siteOrigin(s section, site *edge.Site) {
 	n := s.get("origin")
+	r.pulls = r.pulls || n != nil
 	switch {
 	case n == nil:
 	case n.kind == textKind:

@@ -1,75 +1,45 @@
 package conf
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // unbuilt lists the settings that are part of the file's contract and not of this
-// version, as group and name. One is refused unless it has its default value, which
-// is what this version does; accepts names another value of which that is true.
-// A setting that gets built leaves the list.
-var unbuilt = []struct{ key, accepts string }{
-	{"state", ""},
-	{"proxy_protocol", ""},
-	{"tls", ""},
-	{"disk", ""},
-	{"fleet", ""},
-	{"origin.NAME.inflight", ""},
-	{"origin.NAME.queue", ""},
-	{"origin.NAME.reserve", ""},
-	{"origin.NAME.health.path", ""},
-	{"origin.NAME.health.interval", ""},
-	{"site.not_keepable", ""},
-	{"site.max_variants", ""},
-	{"site.encode", ""},
-	{"site.purge_root", ""},
-	{"site.fill_wait", ""},
-	{"site.maintenance", ""},
-	{"site.cache.heuristic", ""},
-	{"site.cache.set_cookie", ""},
-	{"site.cache.negative", ""},
-	{"site.cache.stale_while_revalidate", ""},
-	{"site.cache.stale_if_error", ""},
-	{"site.cache.soft_window", ""},
-	{"site.cache.request_directives", ""},
-	{"site.cache.targets", ""},
-	{"site.ssi.dialect", ""},
-	{"site.ssi.expressions", ""},
-	{"site.ssi.printenv", ""},
-	{"site.rule.cache", `"off"`}, // no pulled page is kept
-	{"site.rule.stale_while_revalidate", ""},
-	{"site.rule.stale_if_error", ""},
-	{"site.rule.heuristic", ""},
-	{"site.rule.negative", ""},
-	{"site.rule.set_cookie", ""},
-	{"site.rule.targets", ""},
-	{"site.rule.cookies", ""},
-	{"site.rule.headers", ""},
-	{"site.rule.invalidate", ""},
-	{"site.rule.required", ""},
-	{"site.rule.forward_set_cookie", ""},
-	{"site.rule.encode", ""},
+// version. One is refused unless it has its default value, which is what this
+// version does. A setting that gets built leaves the list.
+var unbuilt = []string{
+	"proxy_protocol",
+	"tls",
+	"disk",
+	"fleet",
+	"origin.NAME.inflight",
+	"origin.NAME.queue",
+	"origin.NAME.reserve",
+	"origin.NAME.health.path",
+	"origin.NAME.health.interval",
+	"site.encode",
+	"site.maintenance",
+	"site.cache.request_directives",
+	"site.ssi.dialect",
+	"site.ssi.expressions",
+	"site.ssi.printenv",
+	"site.rule.required",
+	"site.rule.encode",
 }
 
-// refuseUnbuilt notes a setting that this version does not have. It reports
-// whether the setting is one of those, set to its default or not.
-func (r *reader) refuseUnbuilt(group string, s setting, f *field) bool {
-	for _, u := range unbuilt {
-		if u.key != join(group, s.name) {
-			continue
-		}
-		cure, value := "remove it", s.value
-		switch {
-		case u.accepts != "":
-			value = u.accepts
-			cure = "remove it or write " + value
-		case value != "":
-			cure = "remove it or leave it at its default " + value
-		}
-		if value == "" || !same(f.value, parseDefault(f.value.key, value)) {
-			r.problemAt(f.at, f.value.key, "not built yet in this version", cure)
-		}
-		return true
+// refuseUnbuilt notes a setting that this version does not have.
+func (r *reader) refuseUnbuilt(group string, s setting, f *field) {
+	if !slices.Contains(unbuilt, join(group, s.name)) {
+		return
 	}
-	return false
+	cure := "remove it"
+	if s.value != "" {
+		cure = "remove it or leave it at its default " + s.value
+	}
+	if s.value == "" || !same(f.value, parseDefault(f.value.key, s.value)) {
+		r.problemAt(f.at, f.value.key, "not built yet in this version", cure)
+	}
 }
 
 // same reports whether two values are equal, wherever they stand.
