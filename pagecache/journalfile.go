@@ -225,10 +225,16 @@ func (j *fileJournal) Replay(from uint64, f func(Record) error) error {
 // replay calls f for every record that counts.
 func (j *fileJournal) replay(f func(Record) error) error {
 	scan, err := scanJournal(io.NewSectionReader(j.file, 0, j.size), f)
-	if err == nil && scan.lost != nil {
-		err = fmt.Errorf("journal %s: changed by somebody else: %w", j.path(), scan.lost)
+	if err != nil {
+		return err
 	}
-	return err
+	if scan.lost == nil && scan.size != j.size {
+		scan.lost = fmt.Errorf("%d bytes, want %d", scan.size, j.size)
+	}
+	if scan.lost != nil {
+		return fmt.Errorf("journal %s: changed by somebody else: %w", j.path(), scan.lost)
+	}
+	return nil
 }
 
 func (j *fileJournal) read() (records []Record, err error) {
@@ -295,7 +301,7 @@ func (j *fileJournal) fill(f *os.File, records []Record, floor uint64) (size int
 		return 0, err
 	}
 	w := bufio.NewWriter(f)
-	line := appendHeader(nil, journalHeader{name: j.name, birth: birth, floor: floor, head: j.head})
+	line := appendHeader(nil, journalHeader{name: j.name, birth: birth, floor: floor, head: j.head, count: uint64(len(records))})
 	for i := range records {
 		w.Write(line) // its error is Flush's
 		size += int64(len(line))

@@ -12,7 +12,7 @@ import (
 // A journal's file is lines of text. The first says whose it is, each other one
 // is a record; left is how many more records were appended with it, after it:
 //
-//	ssiedge-journal 1 name=e5ab41d9f5e5b8a2 file=1835021.1764522300.5 floor=0 head=0 #8c7f1d02
+//	ssiedge-journal 1 name=e5ab41d9f5e5b8a2 file=1835021.1764522300.5 floor=0 head=0 records=0 #8c7f1d02
 //	1 0 2026-11-30T17:05:00.123456789Z url hard "" "www.example.com/towns" #1b9d3a40
 //	seq left time kind hard|soft site pattern #checksum
 //
@@ -33,6 +33,7 @@ type journalHeader struct {
 	birth string // of the file that it was written to: fileBirth
 	floor uint64
 	head  uint64 // up to here numbers may be missing; after it none may
+	count uint64 // of the records that were written with it, all of them up to head
 }
 
 // sealed appends the checksum of line, which starts at from, and ends it.
@@ -54,7 +55,7 @@ func unsealed(line []byte) (string, error) {
 
 func appendHeader(dst []byte, h journalHeader) []byte {
 	from := len(dst)
-	dst = fmt.Appendf(dst, "%s %s name=%s file=%s floor=%d head=%d", journalMagic, journalVersion, h.name, h.birth, h.floor, h.head)
+	dst = fmt.Appendf(dst, "%s %s name=%s file=%s floor=%d head=%d records=%d", journalMagic, journalVersion, h.name, h.birth, h.floor, h.head, h.count)
 	return sealed(dst, from)
 }
 
@@ -64,33 +65,47 @@ func parseHeader(line []byte) (h journalHeader, err error) {
 		return h, err
 	}
 	words := strings.Split(text, " ")
-	if len(words) != 6 || words[0] != journalMagic {
+	if len(words) != 7 || words[0] != journalMagic {
 		return h, errors.New("no journal")
 	}
 	if words[1] != journalVersion {
 		return h, fmt.Errorf("version %q, want %s", words[1], journalVersion)
 	}
-	var floor, head string
-	for i, field := range []struct {
-		name string
-		to   *string
-	}{{"name=", &h.name}, {"file=", &h.birth}, {"floor=", &floor}, {"head=", &head}} {
-		value, ok := strings.CutPrefix(words[2+i], field.name)
-		if !ok || value == "" {
-			return h, fmt.Errorf("header has %q, want %s and a value", words[2+i], field.name)
-		}
-		*field.to = value
-	}
-	if h.floor, err = strconv.ParseUint(floor, 10, 64); err != nil {
+	if h.name, err = headerField(words[2], "name="); err != nil {
 		return h, err
 	}
-	if h.head, err = strconv.ParseUint(head, 10, 64); err != nil {
+	if h.birth, err = headerField(words[3], "file="); err != nil {
+		return h, err
+	}
+	if h.floor, err = headerNumber(words[4], "floor="); err != nil {
+		return h, err
+	}
+	if h.head, err = headerNumber(words[5], "head="); err != nil {
+		return h, err
+	}
+	if h.count, err = headerNumber(words[6], "records="); err != nil {
 		return h, err
 	}
 	if h.floor > h.head {
 		return h, fmt.Errorf("floor %d is above head %d", h.floor, h.head)
 	}
 	return h, nil
+}
+
+func headerField(word, name string) (string, error) {
+	value, ok := strings.CutPrefix(word, name)
+	if !ok || value == "" {
+		return "", fmt.Errorf("header has %q, want %s and a value", word, name)
+	}
+	return value, nil
+}
+
+func headerNumber(word, name string) (uint64, error) {
+	value, err := headerField(word, name)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseUint(value, 10, 64)
 }
 
 // appendRecord appends the line of a record, after which left more follow that
@@ -127,6 +142,7 @@ func parseRecord(line []byte) (r Record, left uint64, err error) {
 	if r.Time, err = time.Parse(time.RFC3339Nano, words[2]); err != nil {
 		return r, 0, err
 	}
+	r.Time = r.Time.UTC()
 	var ok bool
 	if r.Kind, ok = parseKind(words[3]); !ok {
 		return r, 0, fmt.Errorf("kind %q is not known", words[3])

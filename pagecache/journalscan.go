@@ -12,7 +12,7 @@ import (
 type journalScan struct {
 	header  journalHeader
 	head    uint64 // the highest number found, also beyond what is lost
-	records int    // that are whole
+	records int    // in whole Appends
 	size    int64  // bytes up to the end of the last whole Append
 	torn    bool   // an Append follows that was not finished, hence not acknowledged
 	lost    error  // what is wrong at size; what follows there is lost; nil: nothing is
@@ -67,6 +67,10 @@ func (s *scanner) next() ([]byte, error) {
 		// A write that was cut off leaves the beginning of what was written.
 		// NULs are written by nobody: a disk has lost something.
 		s.lose(errors.New("NUL bytes"))
+	case err == io.EOF && endsWrong(line):
+		s.lose(errors.New("the line's end is another byte"))
+	case err == io.EOF && uint64(s.records) < s.header.count:
+		s.lose(fmt.Errorf("%d records, want %d or more", s.records, s.header.count))
 	case err == io.EOF:
 		s.torn = len(line) > 0 || len(s.batch) > 0
 		return nil, io.EOF
@@ -74,6 +78,16 @@ func (s *scanner) next() ([]byte, error) {
 		return line, err
 	}
 	return line, nil
+}
+
+// endsWrong says whether a line would be whole but for its last byte: it was
+// written to its end, so it may have been acknowledged.
+func endsWrong(line []byte) bool {
+	if len(line) == 0 {
+		return false
+	}
+	_, err := unsealed(append(bytes.Clone(line[:len(line)-1]), '\n'))
+	return err == nil
 }
 
 func (s *scanner) lose(err error) {
