@@ -21,7 +21,9 @@ type Counts struct {
 // loops last. Where several sites would say the same of a file it is said once.
 // The error is that of edge.New: then nothing was looked at.
 func Run(o edge.Options, report func(Problem)) (Counts, error) {
-	o.Log, o.Access = nil, nil
+	// Of the whole only what says where URLs lead: an edge that runs has the
+	// rest, and some of it is locked.
+	o = edge.Options{Sites: o.Sites, Limits: o.Limits, Memory: o.Memory, Memcache: o.Memcache}
 	e, err := edge.New(o)
 	if err != nil {
 		return Counts{}, err

@@ -213,6 +213,18 @@ func TestManyURLs(t *testing.T) {
 	}
 }
 
+// What an edge keeps belongs to one that runs, perhaps at this very moment.
+func TestRunLeavesNoTrace(t *testing.T) {
+	o := options(pagecache.FilesOptions{Root: t.TempDir()})
+	o.State = filepath.Join(t.TempDir(), "state")
+	if _, err := Run(o, func(Problem) {}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(o.State); !os.IsNotExist(err) {
+		t.Errorf("there is a state: %v", err)
+	}
+}
+
 func TestRunErrors(t *testing.T) {
 	o := options(pagecache.FilesOptions{Root: filepath.Join(t.TempDir(), "nothing")})
 	if _, err := Run(o, func(Problem) {}); err == nil || !strings.Contains(err.Error(), "nothing") {
