@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bradfitz/gomemcache/memcache"
+
 	"github.com/ssiedge/ssiedge/internal/realtest"
 )
 
@@ -307,35 +309,57 @@ func TestBreaker(t *testing.T) {
 	}
 }
 
-// A server that takes a large value slowly has one deadline for all of it.
+// A large value goes out in several writes, which have one deadline together.
 func TestMemcacheSetHasOneDeadline(t *testing.T) {
+	s := realtest.Memcached(t)
+	c := newTestMemcache(t, patient, s.Addr)
+	asked := 0
+	client := c.newClient(c.ring, func() time.Time {
+		asked++
+		return time.Now().Add(patient)
+	})
+	defer client.Close()
+	for want := 1; want <= 3; want++ { // the first exchange has the dial's
+		if err := client.Set(&memcache.Item{Key: "/a", Value: make([]byte, 500_000)}); err != nil {
+			t.Fatal(err)
+		}
+		if asked != want {
+			t.Errorf("%d sets have %d deadlines", want, asked)
+		}
+	}
+}
+
+// A server that hangs up in the middle of a large value is in trouble; the
+// connection was no idle one, so there is no second try.
+func TestMemcacheSetIsNotRetriedHalfway(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	var accepted atomic.Int32
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		conn, err := l.Accept()
-		if err != nil {
-			return
-		}
-		defer conn.Close()
-		conn.(*net.TCPConn).SetReadBuffer(4 << 10)
-		for buf := make([]byte, 1<<10); ; time.Sleep(time.Millisecond) { // drips
-			if _, err := conn.Read(buf); err != nil {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
 				return
 			}
+			accepted.Add(1)
+			conn.Read(make([]byte, 1))
+			conn.(*net.TCPConn).SetLinger(0) // a reset
+			conn.Close()
 		}
 	}()
-	c := newTestMemcache(t, 50*time.Millisecond, l.Addr().String())
-	err = c.Set("/a", make([]byte, 64<<20), 0, time.Hour)
-	if err == nil || !isConnectionTrouble(err) {
+	c := newTestMemcache(t, patient, l.Addr().String())
+	if err := c.Set("/a", make([]byte, 16<<20), 0, time.Hour); err == nil || !isConnectionTrouble(err) {
 		t.Errorf("error %v", err)
 	}
-	c.Close()
+	l.Close()
 	<-done
+	if n := accepted.Load(); n != 1 {
+		t.Errorf("%d connections", n)
+	}
 }
 
 func TestMemcacheSetAndDelete(t *testing.T) {
