@@ -30,6 +30,8 @@ const (
 	errgroup   = "golang.org/x/sync/errgroup"
 	term       = "golang.org/x/term"
 	progress   = "github.com/schollz/progressbar/v3"
+	chromedp   = "github.com/chromedp/chromedp"
+	cdpNetwork = "github.com/chromedp/cdproto/network"
 )
 
 // may says what a package may import beside the standard library.
@@ -65,7 +67,7 @@ var policy = map[string]may{
 		others: []string{cobra, errgroup, fasthttp, prometheus, promhttp, collectors, unix, term},
 	},
 	"internal/realtest": {},
-	"internal/e2e":      {tests: []string{memcache}},
+	"internal/e2e":      {tests: []string{memcache, chromedp, cdpNetwork}},
 }
 
 // testLibraries may be imported by every package's tests.
