@@ -20,6 +20,7 @@ type assembly struct {
 	visitor *visitor
 	page    []byte // canonical path, for reports
 	parts   parts
+	cookies fragmentCookies
 	// queryFiltered: the visitor's query holds more than the page's URL
 	queryFiltered bool
 	run           *ssi.Run
@@ -67,13 +68,14 @@ func (r *request) assemble(t *ssi.Template, path string, status int) {
 			a.close()
 		}
 	}()
-	complete := a.run.Wait(r.site.options.SSI.FlushAfter)
+	complete := a.run.Wait(r.site.options.SSI.FlushAfter) || a.awaitCookies(r.ctx.IsHead())
 	if complete && a.run.Err() != nil {
 		r.problem("page", a.run.Err().Error())
 		r.ctx.Response.Reset()
 		r.fail(fasthttp.StatusInternalServerError)
 		return
 	}
+	a.giveCookies(&r.ctx.Response.Header)
 	a.parts.write(&r.ctx.Response.Header, complete, complete && a.run.Failed(), r.settings.expires)
 	r.edit()
 	switch {

@@ -106,6 +106,29 @@ func (f *filled) failed() bool {
 	return f.err != nil || f.reply != nil && f.reply.status() >= 500
 }
 
+// settle is the end of a fill: what is known of the key from now on, and those
+// who wait are told.
+func (f *fill) settle(done *filled) {
+	if done.reply != nil && !done.failed() {
+		f.mark()
+	}
+	f.finish(done)
+}
+
+// mark remembers that the key is not keepable. A page that is not for everybody
+// any more takes the old one with it (RFC 9111, section 4.3.3).
+func (f *fill) mark() {
+	s, site := f.target.state.store, f.target.site
+	known := s.notKeepable.Has(f.keyed.key)
+	s.notKeepable.Add(f.keyed.key, site.options.Cache.NotKeepable)
+	if known {
+		return
+	}
+	if err := s.pulled.Delete(f.keyed.key); err != nil {
+		f.edge.reports.add(report{site: site, path: f.target.url.raw, kind: "memcache", message: "a page may be left in memcached: " + err.Error()})
+	}
+}
+
 // finish tells the flight. Waiters get a failure only where the question was
 // nobody's in particular.
 func (f *fill) finish(done *filled) {

@@ -17,7 +17,15 @@ import (
 type inner struct {
 	target
 	visitor *visitor
-	past    bool // past the published pages: a rule's bypass
+	past    bool  // past every tier: a rule's bypass
+	keyed   keyed // of pulled pages
+	stale   found // a page that only a window may bring; Page nil: none
+}
+
+// pulls says whether the include may be answered by a pulled page, or fill one.
+// An answer whose cookies go to the visitor is his alone.
+func (in *inner) pulls() bool {
+	return in.keeps() && !in.past && !in.settings.keep.forwardCookies
 }
 
 var _ ssi.Includer = (*assembly)(nil)
@@ -66,8 +74,8 @@ func escapeInclude(written []byte) []byte {
 	return clean
 }
 
-// Lookup answers an include by a published page, as far as nobody has to be
-// asked over a network.
+// Lookup answers an include by a page, as far as nobody has to be asked over a
+// network.
 func (a *assembly) Lookup(inc *ssi.Include) (ssi.Fragment, bool) {
 	in, err := a.resolve(inc)
 	if err != nil {
@@ -82,11 +90,20 @@ func (a *assembly) Lookup(inc *ssi.Include) (ssi.Fragment, bool) {
 		var f found
 		var ok bool
 		if f, ok, settled = in.atHand(a.visitor.route, a.visitor.scheme); ok {
-			return a.published(in, f), true
+			return a.paged(in, f), true
+		}
+	}
+	if in.pulls() {
+		in.keyed.take(&in.target, a.visitor, a.visitor.route, a.visitor.scheme)
+		if f, fresh := in.keyed.peek(a.visitor.began); settled && fresh {
+			return a.paged(in, f), true
 		}
 	}
 	if settled && in.settings.origin == nil {
 		return a.failed(errors.New("no such page, and no origin to ask")), true
+	}
+	if in.settings.keep.forwardCookies {
+		a.hold()
 	}
 	return ssi.Fragment{}, false
 }
@@ -94,20 +111,34 @@ func (a *assembly) Lookup(inc *ssi.Include) (ssi.Fragment, bool) {
 // Fetch answers an include that Lookup could not.
 func (a *assembly) Fetch(ctx context.Context, inc *ssi.Include) ssi.Fragment {
 	in := inc.Memo.(*inner)
-	if !in.past {
-		if f, ok := in.lookup(a.visitor.route, a.visitor.scheme); ok {
-			return a.published(in, f)
-		}
+	if in.settings.keep.forwardCookies {
+		defer a.unhold()
+	}
+	if f, ok := a.find(in); ok {
+		return a.paged(in, f)
 	}
 	if in.settings.origin == nil {
 		return a.failed(errors.New("no such page, and no origin to ask"))
 	}
-	f, err := a.fetch(ctx, in)
-	if err != nil {
-		return a.failed(err)
+	return a.pull(ctx, in)
+}
+
+// find looks in all tiers.
+func (a *assembly) find(in *inner) (found, bool) {
+	if in.past {
+		return found{}, false
 	}
-	a.edge.metrics.includes[includeOrigin].Add(1)
-	return f
+	if f, ok := in.lookup(a.visitor.route, a.visitor.scheme); ok {
+		return f, true
+	}
+	if !in.pulls() || a.state.store.notKeepable.Has(in.keyed.key) {
+		return found{}, false
+	}
+	f, fresh := in.keyed.get(a.visitor.began)
+	if !fresh {
+		in.stale = f
+	}
+	return f, fresh
 }
 
 func (a *assembly) failed(err error) ssi.Fragment {
@@ -115,42 +146,57 @@ func (a *assembly) failed(err error) ssi.Fragment {
 	return ssi.Fragment{Err: err}
 }
 
-// published is a published page as a fragment.
-func (a *assembly) published(in *inner, f found) ssi.Fragment {
+// paged is a page as a fragment.
+func (a *assembly) paged(in *inner, f found) ssi.Fragment {
 	f.close()
 	if f.File != nil || f.Page.Length > a.site.options.SSI.MaxFragment {
-		return a.failed(fmt.Errorf("%s: %d bytes are more than max_fragment", f.Page.Name, f.Page.Length))
+		return a.failed(fmt.Errorf("%s: %d bytes are more than max_fragment", in.url.raw, f.Page.Length))
 	}
-	a.edge.metrics.includes[includePublished].Add(1)
+	path := f.Page.Name
+	if f.pulled() {
+		path = string(in.url.path)
+		a.parts.addPage(f.Page)
+		if s := f.Page.Status; s >= 400 && !a.site.options.SSI.PasteErrors {
+			return a.failed(fmt.Errorf("the origin answered %d", s))
+		}
+		a.edge.metrics.includes[includeKept].Add(1)
+	} else {
+		a.edge.metrics.includes[includePublished].Add(1)
+	}
 	frag := ssi.Fragment{Status: f.Page.Status, Body: f.Page.Body}
 	if t := in.template(f.Page); t != nil {
 		frag.Body, frag.Template = nil, t
-		frag.Variables = &document{assembly: a, path: f.Page.Name, query: in.url.query}
+		frag.Variables = &document{assembly: a, path: path, query: in.url.query}
 	}
 	return frag
 }
 
-// fetch asks the origin for a fragment. What the answer says of keeping counts
-// for the page; its cookies do not leave the edge.
-func (a *assembly) fetch(ctx context.Context, in *inner) (ssi.Fragment, error) {
+// fetch asks the origin for a fragment that nobody else may have.
+func (a *assembly) fetch(ctx context.Context, in *inner) ssi.Fragment {
 	o := &outgoing{
 		visitor: a.visitor, method: []byte(fasthttp.MethodGet), target: in.originTarget(),
 		include: true, identity: true,
 	}
 	p, err := in.askPage(ctx, o, nil)
 	if err != nil {
-		return ssi.Fragment{}, err
+		return a.failed(err)
 	}
+	return a.replied(in, p)
+}
+
+// replied is a reply of the origin as a fragment. What it says of keeping
+// counts for the page; its cookies do not leave the edge, but by a rule.
+func (a *assembly) replied(in *inner, p *reply) ssi.Fragment {
 	defer p.close()
-	a.note(p)
-	ssiOptions := &a.site.options.SSI
-	if s := p.status(); s >= 400 && !ssiOptions.PasteErrors {
-		return ssi.Fragment{}, fmt.Errorf("the origin answered %d", s)
+	a.note(in, p)
+	if s := p.status(); s >= 400 && !a.site.options.SSI.PasteErrors {
+		return a.failed(fmt.Errorf("the origin answered %d", s))
 	}
 	body, err := a.fragmentBody(p)
 	if err != nil {
-		return ssi.Fragment{}, err
+		return a.failed(err)
 	}
+	a.edge.metrics.includes[includeOrigin].Add(1)
 	frag := ssi.Fragment{Status: p.status(), Body: body}
 	if in.processed(p.header().ContentType()) && ssi.HasDirectives(body) {
 		if t := ssi.Compile(string(in.url.raw), body, in.site.compile); !t.Static() {
@@ -158,7 +204,7 @@ func (a *assembly) fetch(ctx context.Context, in *inner) (ssi.Fragment, error) {
 			frag.Variables = &document{assembly: a, path: string(in.url.path), query: in.url.query}
 		}
 	}
-	return frag, nil
+	return frag
 }
 
 func (a *assembly) fragmentBody(p *reply) ([]byte, error) {
@@ -179,11 +225,9 @@ func (a *assembly) fragmentBody(p *reply) ([]byte, error) {
 // note counts a fragment's answer into what the page may say of itself. An
 // answer to a request with cookies or Authorization is for that visitor alone
 // unless it says that it is for everybody.
-func (a *assembly) note(p *reply) {
+func (a *assembly) note(in *inner, p *reply) {
 	h := p.header()
-	for range h.Cookies() {
-		a.edge.metrics.droppedCookies.Add(1)
-	}
+	a.takeCookies(h, in.settings.keep.forwardCookies)
 	a.parts.add(h)
 	if a.visitor.identified() && !parseCacheControl(h.PeekAll(fasthttp.HeaderCacheControl)).shared {
 		a.parts.readPersonal()

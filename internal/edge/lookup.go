@@ -133,3 +133,13 @@ func (k *keyed) freshness(p *pagecache.Page) pagecache.Freshness {
 	}
 	return p.Freshness
 }
+
+func (k *keyed) mayServeWhile(p *pagecache.Page, now time.Time) bool {
+	f := k.freshness(p)
+	return k.verdict(p) != pagecache.Gone && f.ServeWhileRevalidating(now)
+}
+
+func (k *keyed) mayServeOnError(p *pagecache.Page, now time.Time) bool {
+	f := k.freshness(p)
+	return k.verdict(p) != pagecache.Gone && f.ServeOnError(now)
+}

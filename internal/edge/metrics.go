@@ -39,12 +39,13 @@ type includeOutcome uint8
 
 const (
 	includePublished includeOutcome = iota // by a published page
+	includeKept                            // by a pulled page
 	includeOrigin                          // by the origin
 	includeFailed
 	includeOutcomes
 )
 
-var includeNames = [includeOutcomes]string{"published", "origin", "failed"}
+var includeNames = [includeOutcomes]string{"published", "kept", "origin", "failed"}
 
 func newMetrics() *metrics {
 	m := &metrics{}

@@ -34,7 +34,7 @@ func (o *outgoing) write(req *fasthttp.Request) error {
 func (o *outgoing) appendHead(b []byte) []byte {
 	v := o.visitor
 	b = append(append(append(append(b, o.method...), ' '), o.target...), " HTTP/1.1\r\n"...)
-	b = appendField(b, "Host", o.host())
+	b = append(append(append(b, "Host: "...), o.host()...), "\r\n"...) // empty where HTTP/1.0 sent none
 	for i := range v.fields {
 		if f := &v.fields[i]; !f.hop && !o.drops(f.name) {
 			b = append(append(append(append(b, f.name...), ": "...), f.value...), "\r\n"...)

@@ -1,11 +1,15 @@
 package edge
 
 import (
+	"bufio"
 	"bytes"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"github.com/ssiedge/ssiedge/pagecache"
 )
 
 // parts gathers what the page and its fragments say of keeping the assembled
@@ -16,6 +20,7 @@ type parts struct {
 	lifetime int64    // seconds that remain; smallest of the parts that state one
 	stated   bool     // some part states a lifetime
 	personal bool     // something of the visitor that no URL names was read
+	cookies  bool     // cookies of a fragment go to the visitor
 	vary     [][]byte // tokens, as first written
 }
 
@@ -60,6 +65,16 @@ func (p *parts) add(h *fasthttp.ResponseHeader) {
 	for _, line := range h.PeekAll(fasthttp.HeaderVary) {
 		p.addVary(line)
 	}
+}
+
+// addPage is add for a pulled page.
+func (p *parts) addPage(page *pagecache.Page) {
+	var h fasthttp.ResponseHeader
+	if err := h.Read(bufio.NewReaderSize(bytes.NewReader(page.Head), len(page.Head)+16)); err != nil {
+		panic("BUG: stored head does not parse: " + err.Error())
+	}
+	h.Set(fasthttp.HeaderAge, strconv.FormatInt(page.Age(time.Now()), 10))
+	p.add(&h)
 }
 
 func (p *parts) addVary(line []byte) {

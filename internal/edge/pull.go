@@ -62,7 +62,7 @@ func (r *request) fillUnkeepable() {
 // served at once, and the fill goes on in the background.
 func (r *request) lead(flight *pagecache.Flight) {
 	if r.mayServeWhile() {
-		r.edge.refresh(r, flight)
+		r.edge.refresh(&r.target, r.snapshot(), flight)
 		r.respondPage(r.stale)
 		return
 	}
@@ -78,10 +78,7 @@ func (r *request) newFill(flight *pagecache.Flight) *fill {
 func (r *request) answer(f *fill) {
 	r.result.stale = r.stale.Page != nil
 	done := f.ask(context.Background(), r.interim())
-	if done.reply != nil && !done.failed() {
-		r.state.store.notKeepable.Add(r.keyed.key, r.site.options.Cache.NotKeepable)
-	}
-	f.finish(&done)
+	f.settle(&done)
 	switch {
 	case done.page != nil:
 		r.answerPage(&done)
@@ -151,11 +148,7 @@ func (r *request) follow(f *pagecache.Flight) bool {
 
 // mayServeWhile says whether the stale page may be served while a fill runs.
 func (r *request) mayServeWhile() bool {
-	if r.stale.Page == nil {
-		return false
-	}
-	f := r.keyed.freshness(r.stale.Page)
-	return f.ServeWhileRevalidating(r.began)
+	return r.stale.Page != nil && r.keyed.mayServeWhile(r.stale.Page, r.began)
 }
 
 // revalidating serves the stale page while another's fill runs, if it may.
@@ -169,11 +162,7 @@ func (r *request) revalidating() bool {
 
 // serveOnError serves the stale page in place of a failure, if it may.
 func (r *request) serveOnError() bool {
-	if r.stale.Page == nil {
-		return false
-	}
-	f := r.keyed.freshness(r.stale.Page)
-	if !f.ServeOnError(time.Now()) {
+	if r.stale.Page == nil || !r.keyed.mayServeOnError(r.stale.Page, time.Now()) {
 		return false
 	}
 	r.respondPage(r.stale)

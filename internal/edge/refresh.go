@@ -10,9 +10,9 @@ import (
 
 // refresh fills a page again while visitors get the stale one. It is nobody's
 // request: cookies and Authorization that are not in the key stay behind.
-func (e *Edge) refresh(r *request, flight *pagecache.Flight) {
-	t := r.target.clone()
-	v := r.snapshot().anonymous(&t.settings.keep)
+func (e *Edge) refresh(of *target, visitor *visitor, flight *pagecache.Flight) {
+	t := of.clone()
+	v := visitor.anonymous(&t.settings.keep)
 	e.background.Go(func() {
 		defer flight.Abandon()
 		defer func() {
@@ -23,12 +23,7 @@ func (e *Edge) refresh(r *request, flight *pagecache.Flight) {
 		f := &fill{edge: e, target: t, keyed: new(keyed), visitor: v, flight: flight}
 		f.keyed.take(t, v, v.route, v.scheme)
 		done := f.ask(context.Background(), nil)
-		if done.reply != nil && !done.failed() {
-			t.state.store.notKeepable.Add(f.keyed.key, t.site.options.Cache.NotKeepable)
-			// The page is not for everybody any more: the old one must not stay.
-			t.state.store.pulled.Delete(f.keyed.key)
-		}
-		f.finish(&done)
+		f.settle(&done)
 		done.close()
 	})
 }

@@ -21,7 +21,7 @@ func TestReload(t *testing.T) {
 	}
 	e := newEdge(t, withApp(t, old), withFiles(t, map[string]string{"p.html": `old <!--#include virtual="/frag" -->`}))
 	e.get("/x").is(t, 200, "old app")
-	memory := e.state.Load().memory
+	memory := e.state.Load().store.memory
 
 	c := e.dial()
 	io.WriteString(c, request11("GET", "/slow"))
@@ -36,7 +36,7 @@ func TestReload(t *testing.T) {
 	}
 	e.get("/x").is(t, 200, "new app")
 	e.get("/p").is(t, 200, "new new app")
-	if e.state.Load().memory != memory {
+	if e.state.Load().store.memory != memory {
 		t.Error("the memory was made anew")
 	}
 	close(release)
@@ -77,9 +77,9 @@ func TestReloadOfDialect(t *testing.T) {
 // keptInMemory asks for a page until it is old enough to be kept.
 func keptInMemory(t testing.TB, e *testEdge, target string) {
 	t.Helper()
-	before := e.state.Load().memory.Stats().Pages
+	before := e.state.Load().store.memory.Stats().Pages
 	realtest.Eventually(t, target+" is in memory", func() bool {
 		e.get(target)
-		return e.state.Load().memory.Stats().Pages > before
+		return e.state.Load().store.memory.Stats().Pages > before
 	})
 }

@@ -1,0 +1,103 @@
+package edge
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ssiedge/ssiedge/pagecache"
+	"github.com/ssiedge/ssiedge/ssi"
+)
+
+// pull is fill for an include. Who else asks for the same fragment waits for
+// it only where it cannot be anybody's own: a request that carries cookies or
+// Authorization which the key does not know is never joined, nor joins.
+func (a *assembly) pull(ctx context.Context, in *inner) ssi.Fragment {
+	if !in.pulls() {
+		return a.fetch(ctx, in)
+	}
+	personal := in.settings.keep.mode() == CookiesAll && a.visitor.identified()
+	switch {
+	case a.state.store.notKeepable.Has(in.keyed.key) && a.visitor.identified():
+		return a.fetch(ctx, in)
+	case personal, a.state.store.notKeepable.Has(in.keyed.key):
+		return a.filled(ctx, in, nil)
+	}
+	for range 3 { // a purge may come in between: then the question is asked anew
+		f, leader := a.state.store.flights.Join(in.keyed.key)
+		if leader {
+			return a.leadInclude(ctx, in, f)
+		}
+		if frag, ok := a.followInclude(ctx, in, f); ok {
+			return frag
+		}
+	}
+	return a.fetch(ctx, in)
+}
+
+// leadInclude asks for all who want the fragment. One within its window is
+// used at once, and the fill goes on in the background.
+func (a *assembly) leadInclude(ctx context.Context, in *inner, flight *pagecache.Flight) ssi.Fragment {
+	if in.mayServeWhile(time.Now()) {
+		a.edge.refresh(&in.target, a.visitor, flight)
+		return a.paged(in, in.stale)
+	}
+	defer flight.Abandon()
+	return a.filled(ctx, in, flight)
+}
+
+// filled asks the origin, tells those who wait, and gives the fragment.
+func (a *assembly) filled(ctx context.Context, in *inner, flight *pagecache.Flight) ssi.Fragment {
+	f := &fill{edge: a.edge, target: &in.target, keyed: &in.keyed, visitor: a.visitor, include: true, flight: flight}
+	done := f.ask(ctx, nil)
+	f.settle(&done)
+	switch {
+	case done.page != nil:
+		a.countCookies(len(done.cookies))
+		return a.paged(in, found{Hit: pagecache.Hit{Page: done.page}, source: sourceStored})
+	case done.failed() && in.mayServeOnError(time.Now()):
+		done.close()
+		return a.paged(in, in.stale)
+	case done.err != nil:
+		return a.failed(done.err)
+	case f.asked.Withheld && !done.failed():
+		done.close()
+		return a.fetch(ctx, in)
+	case done.read != nil:
+		done.close()
+		return a.failed(errors.New("larger than limits.max_keep, or in a content coding that nobody here knows"))
+	}
+	return a.replied(in, done.reply)
+}
+
+// followInclude waits for another's fill. false: it was invalidated, and the
+// include may join a new one.
+func (a *assembly) followInclude(ctx context.Context, in *inner, f *pagecache.Flight) (ssi.Fragment, bool) {
+	if in.mayServeWhile(time.Now()) {
+		return a.paged(in, in.stale), true
+	}
+	select {
+	case <-f.Done():
+	case <-ctx.Done():
+		return a.failed(ctx.Err()), true
+	}
+	res := f.Result()
+	switch {
+	case res.Outcome == pagecache.FlightInvalidated:
+		return ssi.Fragment{}, false
+	case res.Outcome == pagecache.FlightKept && res.Fits(in.keyed.key, in.keyed.field) && in.keyed.verdict(res.Page) != pagecache.Gone:
+		a.edge.metrics.collapsed.Add(1)
+		return a.paged(in, found{Hit: pagecache.Hit{Page: res.Page}, source: sourceStored}), true
+	case res.Outcome == pagecache.FlightFailed && in.mayServeOnError(time.Now()):
+		return a.paged(in, in.stale), true
+	}
+	return a.fetch(ctx, in), true
+}
+
+func (in *inner) mayServeWhile(now time.Time) bool {
+	return in.stale.Page != nil && in.keyed.mayServeWhile(in.stale.Page, now)
+}
+
+func (in *inner) mayServeOnError(now time.Time) bool {
+	return in.stale.Page != nil && in.keyed.mayServeOnError(in.stale.Page, now)
+}
