@@ -136,7 +136,7 @@ func (r *request) respondDocument(p *reply) {
 	body, err := p.collect(r.state.options.Limits.MaxKeep)
 	switch {
 	case errors.Is(err, errTooLarge):
-		r.problem("too-large", "the page is over limits.max_keep: passed on as it is, its directives not run")
+		r.tooLarge()
 		r.pass(p, io.MultiReader(bytes.NewReader(body), p.exchange.Answer))
 	case err != nil:
 		p.close()
@@ -172,6 +172,11 @@ func (r *request) respondWhole(p *reply, body []byte) {
 		return
 	}
 	r.ctx.Response.SetBodyRaw(plain)
+}
+
+// tooLarge reports a page that is sent as it is.
+func (r *request) tooLarge() {
+	r.problem("too-large", "the page is over limits.max_keep: passed on as it is, its directives not run")
 }
 
 func (r *request) reportProblems(t *ssi.Template) {
