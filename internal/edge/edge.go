@@ -9,6 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/ssiedge/ssiedge/internal/accesslog"
+	"github.com/ssiedge/ssiedge/origin"
 	"github.com/ssiedge/ssiedge/pagecache"
 )
 
@@ -29,6 +30,7 @@ type Edge struct {
 type state struct {
 	options  Options
 	router   router
+	pools    []*origin.Pool // of all sites and rules
 	memory   *pagecache.Memory
 	memcache *pagecache.Memcache // nil: none
 }
@@ -94,7 +96,7 @@ func (e *Edge) build(o Options, old *state) (*state, error) {
 		}
 		st.memcache = c
 	}
-	b := builder{edge: e, state: st}
+	b := builder{edge: e, state: st, pools: map[*origin.Options]*origin.Pool{}}
 	for i := range o.Sites {
 		s, err := b.site(&o.Sites[i])
 		if err != nil {
@@ -107,10 +109,8 @@ func (e *Edge) build(o Options, old *state) (*state, error) {
 }
 
 func (st *state) close() {
-	for _, s := range st.router.sites {
-		for _, p := range s.pools {
-			p.Close()
-		}
+	for _, p := range st.pools {
+		p.Close()
 	}
 	if st.memcache != nil {
 		st.memcache.Close()
