@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // ssi.timezone works on machines without zone files
 
 	"github.com/spf13/cobra"
 )

@@ -132,7 +132,7 @@ func TestCaseO9(t *testing.T) {
 	t.Run("prefix", func(t *testing.T) {
 		server := realtest.Memcached(t)
 		set(t, server.Addr, ":1:/p", "the page", 0)
-		s := setup{app: newApp(nil), top: fmt.Sprintf("[memcache]\nservers = [%q]\ntimeout = \"2s\"", server.Addr), site: `published = ":1:{path}"`}
+		s := setup{app: newApp(nil), top: fmt.Sprintf("[memcache]\nservers = [%q]\ntimeout = \"20s\"", server.Addr), site: `published = ":1:{path}"`}
 		edge := s.start(t)
 		a := send(t, edge.Addr, get("/p"))
 		wantBody(t, a, "the page")
@@ -164,7 +164,7 @@ func TestCaseO10(t *testing.T) {
 	set(t, server.Addr, "/p2", large, 0)
 	set(t, server.Addr, "/p.json", `{"a":1}`, 0)
 	set(t, server.Addr, "/ruby", "\x04\x08\x49\x22\x06a", 1)
-	s := setup{app: newApp(map[string]string{"/ruby": "from the app"}), top: fmt.Sprintf("[memcache]\nservers = [%q]\ntimeout = \"2s\"", server.Addr), site: `published = "{path}"`}
+	s := setup{app: newApp(map[string]string{"/ruby": "from the app"}), top: fmt.Sprintf("[memcache]\nservers = [%q]\ntimeout = \"20s\"", server.Addr), site: `published = "{path}"`}
 	edge := s.start(t)
 	for target, want := range map[string]struct{ body, media string }{
 		"/p1":     {small, "text/html"},

@@ -236,13 +236,14 @@ func (w *world) parityConfig(ssi string) string {
 	return fmt.Sprintf(`
 [memcache]
 servers = [%q]
-timeout = "2s"
+timeout = "20s"
 [[site]]
 root = %q
 published = "{path}"
 [site.origin]
 servers = [%q]
 [site.ssi]
+timeout = "1m"
 %s
 [[site.rule]]
 path = ["/", "/region*", "/mc/*", "/vars"]

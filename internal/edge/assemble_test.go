@@ -304,6 +304,16 @@ func TestOtherTypes(t *testing.T) {
 	all.get("/p.html").is(t, 200, "/p.html")
 }
 
+// TestFileTooLargeToAssemble is sent as it is, and reported.
+func TestFileTooLargeToAssemble(t *testing.T) {
+	page := `<!--#echo var="uri" -->` + noise(200_000)
+	e := newEdge(t, withFiles(t, map[string]string{"p.html": page}), withSite(func(s *Site) { s.Files.MaxKeep = 100_000 }))
+	e.get("/p").is(t, 200, page)
+	if log := e.log.String(); !strings.Contains(log, "max_keep") {
+		t.Errorf("the log does not tell of it: %s", log)
+	}
+}
+
 // TestTooLargeToAssemble: over max_keep a page streams as it is.
 func TestTooLargeToAssemble(t *testing.T) {
 	page := `<!--#echo var="uri" -->` + noise(200_000)

@@ -9,6 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/ssiedge/ssiedge/internal/accesslog"
+	"github.com/ssiedge/ssiedge/origin"
 )
 
 // Edge answers requests. Make it with New.
@@ -30,6 +31,7 @@ type Edge struct {
 type state struct {
 	options Options
 	router  router
+	pools   []*origin.Pool // of all sites and rules
 	store   *store
 }
 
@@ -99,7 +101,7 @@ func (e *Edge) build(o Options, old *state) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := builder{edge: e, state: st}
+	b := builder{edge: e, state: st, pools: map[*origin.Options]*origin.Pool{}}
 	for i := range o.Sites {
 		s, err := b.site(&o.Sites[i])
 		if err != nil {
@@ -116,10 +118,8 @@ func (e *Edge) build(o Options, old *state) (*state, error) {
 
 // close closes what the next state does not share.
 func (st *state) close() {
-	for _, s := range st.router.sites {
-		for _, p := range s.pools {
-			p.Close()
-		}
+	for _, p := range st.pools {
+		p.Close()
 	}
 }
 

@@ -323,9 +323,9 @@ func TestAppThatChangesItsMind(t *testing.T) {
 		has := strings.HasSuffix(r.URL.Path, "/")
 		switch {
 		case wants && !has:
-			http.Redirect(w, r, r.URL.Path+"/", 301)
+			http.Redirect(w, r, r.URL.Path+"/", http.StatusMovedPermanently)
 		case !wants && has:
-			http.Redirect(w, r, strings.TrimSuffix(r.URL.Path, "/"), 301)
+			http.Redirect(w, r, strings.TrimSuffix(r.URL.Path, "/"), http.StatusMovedPermanently)
 		default:
 			io.WriteString(w, r.URL.Path)
 		}

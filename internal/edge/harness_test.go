@@ -10,8 +10,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/http/httputil"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,8 +20,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/valyala/fasthttp"
 
 	"github.com/ssiedge/ssiedge/internal/realtest"
 	"github.com/ssiedge/ssiedge/origin"
@@ -170,48 +168,6 @@ func withOrigin(address string) func(*Options) {
 // withApp starts an app and puts it behind the first site.
 func withApp(t testing.TB, app http.HandlerFunc) func(*Options) {
 	return withOrigin(newApp(t, app))
-}
-
-// newApp starts a real HTTP server and gives its URL. Requests that still run
-// at the end of the test are cut off.
-func newApp(t testing.TB, app http.HandlerFunc) string {
-	t.Helper()
-	s := httptest.NewUnstartedServer(app)
-	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
-	s.Start()
-	t.Cleanup(func() {
-		s.CloseClientConnections()
-		within(t, "the app's requests end", s.Close)
-	})
-	return s.URL
-}
-
-// within fails the test where wait does not return: a handler of the test's own
-// still waits for something, mostly after another failure.
-func within(t testing.TB, what string, wait func()) {
-	done := make(chan struct{})
-	go func() {
-		wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-	case <-time.After(patience):
-		t.Errorf("waited in vain: %s", what)
-	}
-}
-
-// pages is an app that answers each path with one HTML body, and 404 else.
-func pages(bodies map[string]string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		body, ok := bodies[r.URL.Path]
-		if !ok {
-			http.NotFound(w, r)
-			return
-		}
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		io.WriteString(w, body)
-	}
 }
 
 // writeFiles makes a root of files that were last written an hour ago.
@@ -405,109 +361,6 @@ func (a *answer) has(t testing.TB, name, want string) {
 	}
 }
 
-// recorder is an app that answers bytes with bytes: it keeps the heads as they
-// came over the wire.
-type recorder struct {
-	url     string
-	handler func(head, body string) string // gives the whole answer
-
-	mu    sync.Mutex
-	heads []string
-}
-
-// newRecorder starts an app whose every answer handler gives; nil: an empty
-// text/plain.
-func newRecorder(t testing.TB, handler func(head, body string) string) *recorder {
-	t.Helper()
-	if handler == nil {
-		handler = func(string, string) string {
-			return "HTTP/1.1 200 OK\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok"
-		}
-	}
-	o := &recorder{handler: handler}
-	o.url = newRawApp(t, o.serve)
-	return o
-}
-
-// newRawApp starts an app that does with each connection what serve does, and
-// gives its URL. At the end of the test the connections are closed, which has
-// to end serve.
-func newRawApp(t testing.TB, serve func(net.Conn)) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var open connections
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			open.add(c)
-			wg.Go(func() {
-				defer open.remove(c)
-				defer c.Close()
-				serve(c)
-			})
-		}
-	})
-	t.Cleanup(func() {
-		l.Close()
-		open.closeAll()
-		within(t, "the app's connections end", wg.Wait)
-	})
-	return "http://" + l.Addr().String()
-}
-
-// serve answers the requests of one connection.
-func (o *recorder) serve(c net.Conn) {
-	r := bufio.NewReader(c)
-	for {
-		var head bytes.Buffer
-		for !bytes.HasSuffix(head.Bytes(), []byte("\r\n\r\n")) {
-			line, err := r.ReadBytes('\n')
-			if err != nil {
-				return
-			}
-			head.Write(line)
-		}
-		q, err := http.ReadRequest(bufio.NewReader(io.MultiReader(bytes.NewReader(head.Bytes()), r)))
-		if err != nil {
-			return
-		}
-		body, err := io.ReadAll(q.Body)
-		if err != nil {
-			return
-		}
-		o.mu.Lock()
-		o.heads = append(o.heads, head.String())
-		o.mu.Unlock()
-		if _, err := io.WriteString(c, o.handler(head.String(), string(body))); err != nil {
-			return
-		}
-	}
-}
-
-// all are the heads so far.
-func (o *recorder) all() []string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return append([]string(nil), o.heads...)
-}
-
-// last is the head of the last request.
-func (o *recorder) last(t testing.TB) string {
-	t.Helper()
-	all := o.all()
-	if len(all) == 0 {
-		t.Fatal("the origin got no request")
-	}
-	return all[len(all)-1]
-}
-
 // fieldLines are the values of a field in a head, as they came.
 func fieldLines(head, name string) []string {
 	var values []string
@@ -541,23 +394,12 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 func ptr[T any](v T) *T { return &v }
 
-// coded is s in a content coding; one that nobody knows leaves it as it is.
-func coded(t testing.TB, coding, s string) string {
-	t.Helper()
-	switch coding {
-	case "gzip", "x-gzip":
-		return gzipped(s)
-	case "deflate":
-		return string(fasthttp.AppendDeflateBytes(nil, []byte(s)))
-	case "br":
-		return string(fasthttp.AppendBrotliBytes(nil, []byte(s)))
-	case "zstd":
-		return string(fasthttp.AppendZstdBytes(nil, []byte(s)))
-	}
-	return s
-}
-
 // poolOf is a second app, for a rule.
 func poolOf(address string) *origin.Options {
 	return &origin.Options{Name: "other", Servers: []string{address}, Timeout: patience, Idle: patience}
+}
+
+// withTrust trusts the proxies of a network.
+func withTrust(network string) func(*Options) {
+	return func(o *Options) { o.TrustedProxies = append(o.TrustedProxies, netip.MustParsePrefix(network)) }
 }

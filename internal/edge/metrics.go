@@ -86,8 +86,8 @@ var (
 	descMemoryBytes     = desc("memory_bytes", "Bytes in the memory tier, overhead counted.")
 	descMemoryEvictions = desc("memory_evictions_total", "Pages evicted from the memory tier for want of room.")
 
-	descOriginRequests = desc("origin_requests_total", "Requests sent to origins.", "site", "origin", "server")
-	descOriginErrors   = desc("origin_errors_total", "Requests that origins did not answer.", "site", "origin", "server", "kind")
+	descOriginRequests = desc("origin_requests_total", "Requests sent to origins.", "origin", "server")
+	descOriginErrors   = desc("origin_errors_total", "Requests that origins did not answer.", "origin", "server", "kind")
 )
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -143,30 +143,28 @@ func (e *Edge) collectTiers(count func(*prometheus.Desc, uint64, ...string), gau
 }
 
 // collectOrigins gives what the pools counted since they were made; a reload
-// makes them anew, which a scraper sees as a restart of those counters. A
-// server that a pool names twice is one series.
+// makes them anew, which a scraper sees as a restart of those counters. Pools of
+// one name, which only sites with unnamed origins can have, are one series.
 func (e *Edge) collectOrigins(count func(*prometheus.Desc, uint64, ...string)) {
-	type series struct{ site, origin, server, kind string }
+	type series struct{ origin, server, kind string }
 	requests, errors := map[series]uint64{}, map[series]uint64{}
-	for _, s := range e.state.Load().router.sites {
-		for _, p := range s.pools {
-			for _, server := range p.Stats().Servers {
-				at := series{site: s.options.Where, origin: p.Name(), server: server.Server}
-				requests[at] += server.Requests
-				for kind, n := range map[string]uint64{
-					"dial": server.Errors.Dial, "timeout": server.Errors.Timeout,
-					"reset": server.Errors.Reset, "malformed": server.Errors.Malformed,
-				} {
-					at.kind = kind
-					errors[at] += n
-				}
+	for _, p := range e.state.Load().pools {
+		for _, server := range p.Stats().Servers {
+			at := series{origin: p.Name(), server: server.Server}
+			requests[at] += server.Requests
+			for kind, n := range map[string]uint64{
+				"dial": server.Errors.Dial, "timeout": server.Errors.Timeout,
+				"reset": server.Errors.Reset, "malformed": server.Errors.Malformed,
+			} {
+				at.kind = kind
+				errors[at] += n
 			}
 		}
 	}
 	for at, n := range requests {
-		count(descOriginRequests, n, at.site, at.origin, at.server)
+		count(descOriginRequests, n, at.origin, at.server)
 	}
 	for at, n := range errors {
-		count(descOriginErrors, n, at.site, at.origin, at.server, at.kind)
+		count(descOriginErrors, n, at.origin, at.server, at.kind)
 	}
 }

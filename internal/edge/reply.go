@@ -141,7 +141,7 @@ func (r *request) respondRead(p *reply, read []byte) {
 
 // passTooLarge passes on a document that may have directives, unrun.
 func (r *request) passTooLarge(p *reply, read []byte) {
-	r.problem("too-large", "the page is over limits.max_keep: passed on as it is, its directives not run")
+	r.tooLarge()
 	r.pass(p, io.MultiReader(bytes.NewReader(read), p.exchange.Answer))
 }
 
@@ -186,6 +186,11 @@ func (r *request) respondWhole(p *reply, body []byte) {
 		return
 	}
 	r.ctx.Response.SetBodyRaw(plain)
+}
+
+// tooLarge reports a page that is sent as it is.
+func (r *request) tooLarge() {
+	r.problem("too-large", "the page is over limits.max_keep: passed on as it is, its directives not run")
 }
 
 func (r *request) reportProblems(t *ssi.Template) {

@@ -39,6 +39,9 @@ func (r *request) respondPage(f found) {
 		r.assemblePage(f, t)
 		return
 	}
+	if f.File != nil && r.processed([]byte(f.Page.Type)) {
+		r.tooLarge()
+	}
 	vary := false
 	if f.source == sourceFile {
 		f, vary = r.encoded(f)

@@ -17,7 +17,6 @@ type site struct {
 	files     *pagecache.Files     // nil: no root
 	published *pagecache.Published // nil: none
 	origin    *origin.Pool         // nil: none
-	pools     []*origin.Pool       // all pools of the site and its rules
 	base      settings             // of a path that no rule matches
 	rules     []rule
 	compile   ssi.Options
@@ -82,11 +81,12 @@ func withoutPort(host []byte) []byte {
 	return host[:i]
 }
 
-// builder makes the sites of a state. Origins that several rules name are one
-// pool.
+// builder makes the sites of a state. An origin that several sites and rules
+// name is one pool.
 type builder struct {
 	edge  *Edge
 	state *state
+	pools map[*origin.Options]*origin.Pool
 }
 
 func (b *builder) site(o *Site) (*site, error) {
@@ -100,10 +100,8 @@ func (b *builder) site(o *Site) (*site, error) {
 	if err := b.published(s); err != nil {
 		return nil, err
 	}
-	pools := map[*origin.Options]*origin.Pool{}
-	pool := func(o *origin.Options) (*origin.Pool, error) { return b.originPool(s, pools, o) }
 	var err error
-	if s.origin, err = pool(o.Origin); err != nil {
+	if s.origin, err = b.pool(o.Origin); err != nil {
 		return nil, err
 	}
 	s.base = settings{
@@ -111,7 +109,7 @@ func (b *builder) site(o *Site) (*site, error) {
 		keep: keeping{policy: o.Cache.Policy, invalidate: true},
 	}
 	for i := range o.Rules {
-		r, err := newRule(&o.Rules[i], pool)
+		r, err := newRule(&o.Rules[i], b.pool)
 		if err != nil {
 			return nil, fmt.Errorf("rule at %s: %w", o.Rules[i].Where, err)
 		}
@@ -133,18 +131,19 @@ func (b *builder) published(s *site) (err error) {
 	return err
 }
 
-func (b *builder) originPool(s *site, pools map[*origin.Options]*origin.Pool, o *origin.Options) (*origin.Pool, error) {
+// pool gives the pool of an origin; nil for none.
+func (b *builder) pool(o *origin.Options) (*origin.Pool, error) {
 	if o == nil {
 		return nil, nil
 	}
-	if p := pools[o]; p != nil {
+	if p := b.pools[o]; p != nil {
 		return p, nil
 	}
 	p, err := origin.New(*o)
 	if err != nil {
 		return nil, err
 	}
-	pools[o] = p
-	s.pools = append(s.pools, p)
+	b.pools[o] = p
+	b.state.pools = append(b.state.pools, p)
 	return p, nil
 }
