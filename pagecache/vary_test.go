@@ -100,7 +100,7 @@ func TestVariantKeyDoesNotAllocate(t *testing.T) {
 
 func TestVariantsWith(t *testing.T) {
 	names := []string{"A"}
-	v, gone := (*variants)(nil).with("1", names, 3)
+	v, _ := (*variants)(nil).with("1", names, 3)
 	for _, c := range []struct {
 		own        string
 		held, gone []string
@@ -110,11 +110,11 @@ func TestVariantsWith(t *testing.T) {
 		{"1", []string{"2", "3", "1"}, nil}, // put again: it is the youngest
 		{"4", []string{"3", "1", "4"}, []string{"2"}},
 	} {
-		generation := v.generation
-		v, gone = v.with(c.own, names, 3)
-		if !slices.Equal(v.held, c.held) || !slices.Equal(gone, c.gone) || v.generation != generation {
-			t.Errorf("%s: held %q, gone %q", c.own, v.held, gone)
+		next, gone := v.with(c.own, names, 3)
+		if !slices.Equal(next.held, c.held) || !slices.Equal(gone, c.gone) || next.generation != v.generation {
+			t.Errorf("%s: held %q, gone %q", c.own, next.held, gone)
 		}
+		v = next
 	}
 	other, gone := v.with("1", []string{"B"}, 3)
 	if other.generation == v.generation || len(other.held) != 1 || gone != nil {
