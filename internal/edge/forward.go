@@ -75,12 +75,13 @@ func (r *request) forwardSource() source {
 }
 
 // outgoing is the request as the origin gets it: as the visitor wrote it, but
-// that the path of what could have been a page is canonical, as on a fill.
+// that the URL of what could have been a page is canonical, as on a fill: the
+// app must not be asked for one page in two ways.
 func (r *request) outgoing() *outgoing {
 	v := r.snapshot()
 	o := &outgoing{visitor: v, method: v.method, target: v.target, identity: r.settings.ssi}
 	if r.source == sourceMiss {
-		o.target = r.target.originURL(v.query)
+		o.target = r.target.originTarget()
 	}
 	h := &r.ctx.Request.Header
 	if h.ConnectionUpgrade() && h.IsGet() && h.IsHTTP11() {
@@ -94,17 +95,13 @@ func (r *request) outgoing() *outgoing {
 
 // originTarget is the canonical URL as the origin is asked for it: with the
 // slash at its end where the app has shown that it wants one.
-func (t *target) originTarget() []byte { return t.originURL(t.url.query) }
-
-// originURL is originTarget with another query: one that no page is kept for
-// has what the visitor sent.
-func (t *target) originURL(query []byte) []byte {
+func (t *target) originTarget() []byte {
 	b := append([]byte(nil), t.url.raw...)
 	if t.site.slashes.wants(t.url.raw) {
 		b = append(b, '/')
 	}
-	if len(query) > 0 {
-		b = append(append(b, '?'), query...)
+	if len(t.url.query) > 0 {
+		b = append(append(b, '?'), t.url.query...)
 	}
 	return b
 }

@@ -116,7 +116,19 @@ func testOptions(changes ...func(*Options)) Options {
 	for _, change := range changes {
 		change(&o)
 	}
+	for i := range o.Sites {
+		keepNothing(&o.Sites[i])
+	}
 	return o
+}
+
+// keepNothing turns pulled pages off for a test that does not say how long
+// fills are waited for: what it is about shall not depend on them.
+func keepNothing(s *Site) {
+	if s.Cache.FillWait == 0 {
+		off := Rule{Where: "test.toml:0", Paths: []string{"*"}, Cache: &Lifetime{Off: true}}
+		s.Rules = append([]Rule{off}, s.Rules...)
+	}
 }
 
 func testSite() Site {
