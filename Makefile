@@ -1,8 +1,10 @@
 # What a developer needs every day. .ci/run calls the same targets.
 
 # Debian's names of what the tests run against: nginx as an oracle, memcached,
-# a real Rails app, and the pages that the trace is replayed over.
-PACKAGES = nginx memcached curl ruby-railties ruby-actionpack-page-caching ruby-dalli puma postgresql-doc-15
+# a real Rails app and a large one, a browser, and the pages that the trace is
+# replayed over.
+PACKAGES = nginx memcached curl ruby-railties ruby-actionpack-page-caching ruby-dalli puma postgresql-doc-15 \
+	redmine redmine-sqlite dbconfig-sqlite3 chromium
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0
@@ -40,6 +42,7 @@ deps:
 		trap 'rm -f /usr/sbin/policy-rc.d' EXIT; \
 	fi; \
 	apt-get update -qq && \
+	printf 'redmine redmine/instances/default/%s\n' 'dbconfig-install boolean true' 'database-type select sqlite3' | debconf-set-selections && \
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null || \
 	echo "could not be installed:$$missing"
 

@@ -180,12 +180,18 @@ const tokenPage = `<!DOCTYPE html><title>form</title>
 <input type="hidden" name="authenticity_token" value="<!--#include virtual="/fragments/csrf" -->">
 <input name="word"><button>send</button></form>`
 
-// tokenEdge starts an edge before Rails with tokenPage as /form.
-func tokenEdge(t *testing.T, rule string) *realtest.EdgeServer {
+// newTokenWorld is a world with tokenPage as /form.
+func newTokenWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, false)
 	writeTree(t, w.root, map[string]string{"form.html": tokenPage})
 	settle(t)
+	return w
+}
+
+// tokenEdge starts an edge before Rails with a rule of its own.
+func tokenEdge(t *testing.T, w *world, rule string) *realtest.EdgeServer {
+	t.Helper()
 	return realtest.Edge(t, realtest.EdgeOptions{Config: fmt.Sprintf("[[site]]\nroot = %q\n[site.origin]\nservers = [%q]\n%s", w.root, w.origin(), rule)})
 }
 
@@ -194,7 +200,7 @@ const forwardToken = "[[site.rule]]\npath = [\"/fragments/csrf\"]\ninternal = tr
 // Rails believes the token of a form in a cached page, as the cookie that
 // belongs to it has reached the browser with the fragment.
 func TestCaseO7(t *testing.T) {
-	edge := tokenEdge(t, forwardToken)
+	edge := tokenEdge(t, newTokenWorld(t), forwardToken)
 	chromium := browser(t)
 	for _, word := range []string{"first", "second"} {
 		v := newVisitor(t, chromium, edge)
@@ -212,6 +218,7 @@ func TestCaseO7(t *testing.T) {
 // Without the setting the fragment's cookie is dropped, and the token with it
 // worth nothing. With it, the answer is for nobody else.
 func TestCaseO7Cookie(t *testing.T) {
+	w := newTokenWorld(t)
 	token := regexp.MustCompile(`name="authenticity_token" value="([^"]+)"`)
 	for _, test := range []struct {
 		name, rule string
@@ -221,7 +228,7 @@ func TestCaseO7Cookie(t *testing.T) {
 		{"dropped", "", http.StatusUnprocessableEntity},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			edge := tokenEdge(t, test.rule)
+			edge := tokenEdge(t, w, test.rule)
 			page := send(t, edge.Addr, get("/form"))
 			m := token.FindStringSubmatch(page.body)
 			if page.status != http.StatusOK || m == nil {
