@@ -1,7 +1,7 @@
 package pagecache
 
 // Reason is why an answer is not kept. Its String is the code in Cache-Status
-// and in the log; docs/cache-status.md explains each.
+// and in the log.
 type Reason uint8
 
 const (

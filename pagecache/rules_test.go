@@ -233,6 +233,7 @@ func TestDecide(t *testing.T) {
 		{"cookies", "", cookies, ruled, "cookies"},
 		{"cookies", "Cache-Control: public", cookies, ruled, "3600"},
 		{"cookies", "Cache-Control: s-maxage=x", cookies, ruled, "cookies"},
+		{"cookies", `Cache-Control: public, x="y`, cookies, ruled, "cookies"},
 		{"cookies", "CDN-Cache-Control: max-age=60", cookies, ruled, "cookies"},
 		{"cookies", "", withheld, ruled, "3600"},
 
