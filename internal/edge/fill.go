@@ -46,12 +46,8 @@ func (f *fill) ask(ctx context.Context, interim func(*fasthttp.ResponseHeader)) 
 	keep := &t.settings.keep
 	f.asked = keep.asked(f.visitor)
 	seq := t.state.store.purges.Applied() // before the question: a purge that comes later hits the page
-	o := &outgoing{
-		visitor: f.visitor, method: []byte(fasthttp.MethodGet), target: t.originTarget(),
-		include: f.include, identity: true, fill: keep,
-	}
 	began := time.Now()
-	p, err := t.askPage(ctx, o, interim)
+	p, err := t.askPage(ctx, f.outgoing(), interim)
 	if err != nil {
 		return filled{err: err}
 	}
@@ -68,6 +64,14 @@ func (f *fill) ask(ctx context.Context, interim func(*fasthttp.ResponseHeader)) 
 		return filled{err: err}
 	}
 	return f.keep(p, body, &d, seq)
+}
+
+// outgoing is the request as the origin gets it.
+func (f *fill) outgoing() *outgoing {
+	return &outgoing{
+		visitor: f.visitor, method: []byte(fasthttp.MethodGet), target: f.target.originTarget(),
+		include: f.include, identity: true, fill: &f.target.settings.keep,
+	}
 }
 
 // keep puts a whole reply into the tiers. A coding that nobody here knows

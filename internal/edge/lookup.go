@@ -79,9 +79,7 @@ func (r *request) lookup() (found, bool) {
 	if !r.keeps() {
 		return found{}, false
 	}
-	r.keyed.take(&r.target, r, r.host, r.client.scheme)
-	r.unkeepable = r.state.store.notKeepable.Has(r.keyed.key)
-	if r.unkeepable {
+	if r.takeKey(); r.unkeepable {
 		return found{}, false
 	}
 	f, fresh := r.keyed.get(r.began)
@@ -89,6 +87,12 @@ func (r *request) lookup() (found, bool) {
 		r.stale = f
 	}
 	return f, fresh
+}
+
+// takeKey makes the key, and finds out whether it is known as not keepable.
+func (r *request) takeKey() {
+	r.keyed.take(&r.target, r, r.host, r.client.scheme)
+	r.unkeepable = r.state.store.notKeepable.Has(r.keyed.key)
 }
 
 // keeps says whether pages are pulled for the target at all.

@@ -13,8 +13,7 @@ import (
 // the origin; the others wait for what comes of it, or go at once where it is
 // known that nothing will be kept.
 func (r *request) fill() {
-	h := &r.ctx.Request.Header
-	if !r.keeps() || !h.IsGet() || h.ContentLength() > 0 || h.ContentLength() == -1 || h.ConnectionUpgrade() {
+	if !r.mayFill() {
 		r.fillsNothing()
 		return
 	}
@@ -34,6 +33,13 @@ func (r *request) fill() {
 		}
 	}
 	r.forward()
+}
+
+// mayFill says whether a page may be filled for the request.
+func (r *request) mayFill() bool {
+	h := &r.ctx.Request.Header
+	body := h.ContentLength() > 0 || h.ContentLength() == -1
+	return r.keeps() && h.IsGet() && !body && !h.ConnectionUpgrade()
 }
 
 // fillsNothing answers what may be answered by a page and fills none: a HEAD,

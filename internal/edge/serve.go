@@ -113,13 +113,18 @@ func (r *request) admitted() bool {
 	}
 	r.client.identify(h, r.ctx.RemoteAddr(), r.ctx.IsTLS(), r.state.options.TrustedProxies)
 	r.written = originForm(h)
-	if p := r.state.options.HealthPath; p != "" && string(r.written) == p {
+	if r.isHealthCheck() {
 		r.ctx.SetContentType("text/plain; charset=utf-8")
 		r.ctx.Response.Header.Set("Cache-Control", "no-store")
 		r.ctx.SetBodyString("ok\n")
 		return false
 	}
 	return true
+}
+
+func (r *request) isHealthCheck() bool {
+	p := r.state.options.HealthPath
+	return p != "" && string(r.written) == p
 }
 
 // hasSite is step 1.
