@@ -163,7 +163,7 @@ func TestJournalOfTwoProcesses(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	cmd, lines := journalProcess(t, dir, "hold")
 	_, err := OpenFileJournal(dir, nil)
-	if want := fmt.Sprintf("state %q is in use by process %d", dir, cmd.Process.Pid); err == nil || !strings.HasPrefix(err.Error(), want) {
+	if want := fmt.Sprintf("directory %q is in use by process %d", dir, cmd.Process.Pid); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	cmd.Process.Kill()

@@ -114,6 +114,30 @@ func TestTornJournal(t *testing.T) {
 	}
 }
 
+// What was cut off is gone: it does not come out from behind a shorter record.
+func TestTornJournalEndsShort(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	file, name := written(t, dir)
+	long := Record{Seq: 7, Kind: KindURL, Pattern: "/" + strings.Repeat("a", 500), Time: when}
+	for what, torn := range map[string][]byte{
+		"within a line":     appendRecord(nil, &long, 0)[:400],
+		"between two lines": appendRecord(nil, &long, 1),
+	} {
+		replace(t, dir, append(bytes.Clone(file), torn...))
+		j := openJournal(t, dir)
+		mustAppend(t, j, urlRecord("/z"))
+		j.Close()
+		got, err := os.ReadFile(filepath.Join(dir, journalFileName))
+		if want := appendRecord(bytes.Clone(file), &Record{Seq: 7, Kind: KindURL, Pattern: "/z", Time: when}, 0); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("cut off %s: the file is %q (%v), want %q", what, got, err, want)
+		}
+		if j = openJournal(t, dir); j.Name() != name || j.Head() != 7 {
+			t.Errorf("cut off %s: name %q, head %d; want %q, 7", what, j.Name(), j.Head(), name)
+		}
+		j.Close()
+	}
+}
+
 // Whatever byte of the file a disk gets wrong: no record that was acknowledged
 // is forgotten in silence.
 func TestCorruptJournal(t *testing.T) {
@@ -333,7 +357,7 @@ func TestJournalIsLocked(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	j := openJournal(t, dir)
 	_, err := OpenFileJournal(dir, nil)
-	want := fmt.Sprintf("state %q is in use by process %d: stop that, or give each its own directory", dir, os.Getpid())
+	want := fmt.Sprintf("directory %q is in use by process %d: stop that, or give each its own directory", dir, os.Getpid())
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -23,7 +23,7 @@ func lockState(dir string) (*os.File, error) {
 	switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); {
 	case errors.Is(err, unix.EWOULDBLOCK):
 		defer f.Close()
-		return nil, fmt.Errorf("state %q is in use by %s: stop that, or give each its own directory", dir, holder(f))
+		return nil, fmt.Errorf("directory %q is in use by %s: stop that, or give each its own directory", dir, holder(f))
 	case err != nil:
 		f.Close()
 		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
