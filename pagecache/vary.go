@@ -78,35 +78,51 @@ func appendListed(dst, value []byte) []byte {
 	}
 }
 
-// appendCodings appends which of the content codings that anybody here knows
-// the value accepts, in an order of ours.
+// knownCodings are the content codings that anybody here knows.
+var knownCodings = [...]string{"br", "gzip", "zstd", "deflate", identity}
+
+const identity = "identity"
+
+// appendCodings appends which of the known codings the value of
+// Accept-Encoding takes, in an order of ours (RFC 9110, section 12.5.3): those
+// that are named with a weight above 0, or not named while "*" is. identity is
+// taken unless it is refused, by name or by "*".
 func appendCodings(dst, value []byte) []byte {
-	for i, name := range [...]string{"br", "gzip", "zstd", "deflate", "identity"} {
-		if acceptsCoding(value, name) {
+	var named, taken [len(knownCodings)]bool
+	star, any := false, false
+	for len(value) > 0 {
+		var member []byte
+		member, value, _ = bytes.Cut(value, []byte(","))
+		coding, weight, _ := bytes.Cut(member, []byte(";"))
+		coding = trimSpace(coding)
+		if len(coding) == 1 && coding[0] == '*' {
+			star, any = true, !isZeroWeight(weight)
+		} else if i := knownCoding(coding); i >= 0 && !named[i] {
+			named[i], taken[i] = true, !isZeroWeight(weight)
+		}
+	}
+	for i, name := range knownCodings {
+		if !named[i] {
+			taken[i] = any || name == identity && !star
+		}
+		if taken[i] {
 			dst = append(dst, '0'+byte(i))
 		}
 	}
 	return dst
 }
 
-// acceptsCoding says whether Accept-Encoding takes a coding (RFC 9110, section
-// 12.5.3): it is named with a weight above 0, or not named and "*" is. identity
-// is taken unless refused by name or by "*".
-func acceptsCoding(value []byte, name string) bool {
-	other := name == "identity"
-	for len(value) > 0 {
-		var member []byte
-		member, value, _ = bytes.Cut(value, []byte(","))
-		coding, weight, _ := bytes.Cut(member, []byte(";"))
-		coding = trimSpace(coding)
-		switch {
-		case equalFold(coding, name), name == "gzip" && equalFold(coding, "x-gzip"):
-			return !isZeroWeight(weight)
-		case len(coding) == 1 && coding[0] == '*':
-			other = !isZeroWeight(weight)
+// knownCoding gives the place of a coding in knownCodings; -1: it is none.
+func knownCoding(name []byte) int {
+	if equalFold(name, "x-gzip") {
+		name = name[2:]
+	}
+	for i, known := range knownCodings {
+		if equalFold(name, known) {
+			return i
 		}
 	}
-	return other
+	return -1
 }
 
 // isZeroWeight says whether a parameter is q=0.
