@@ -220,6 +220,11 @@ func (p *Published) ask(key, path []byte, c copyOf, now stamp) *Page {
 	if c.state == copyAbsent {
 		c.page = nil
 	}
+	// Looked at only after the page was put: Delete invalidates before it
+	// removes, so one of the two sees the other.
+	if c.page != nil && !f.Valid() {
+		p.memory.drop(key, c.page)
+	}
 	f.Finish(FlightResult{Page: c.page})
 	return c.page
 }
