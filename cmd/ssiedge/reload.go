@@ -58,6 +58,7 @@ func (s *service) warnFixed(old, cfg *conf.Config) {
 	}{
 		{"listen", !slices.Equal(old.Listen, cfg.Listen)},
 		{"admin", old.Admin != cfg.Admin},
+		{"state", old.Edge.State != cfg.Edge.State},
 		{"log.access", old.Log.Access != cfg.Log.Access},
 		{"log.format", old.Log.Format != cfg.Log.Format},
 		{"limits.header", limits.Header != before.Header},

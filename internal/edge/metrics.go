@@ -21,6 +21,8 @@ type metrics struct {
 	assembled      atomic.Uint64
 	fills          atomic.Uint64
 	collapsed      atomic.Uint64 // requests that got the page of another's fill
+	purges         atomic.Uint64
+	purgesFailed   atomic.Uint64
 
 	refused       atomic.Uint64 // connections over the limit
 	reloads       atomic.Uint64
@@ -86,6 +88,20 @@ var (
 	descMemoryBytes     = desc("memory_bytes", "Bytes in the memory tier, overhead counted.")
 	descMemoryEvictions = desc("memory_evictions_total", "Pages evicted from the memory tier for want of room.")
 
+	descFills        = desc("fills_total", "Times that an origin was asked for a page, to keep it.")
+	descCollapsed    = desc("fills_collapsed_total", "Requests and includes that waited for another's fill and got its page.")
+	descFillsRunning = desc("fills_running", "Fills under way that others may wait for.")
+
+	descPurges  = desc("purges_total", "Purges.", "result")
+	descRecords = desc("purge_records", "Records of the journal that pages are checked against.")
+	descApplied = desc("purge_seq", "Number of the newest record in force.")
+	descFloor   = desc("purge_floor", "Number of the record before which pages are too old to be used.")
+
+	descMemcacheHits    = desc("memcache_hits_total", "Pulled pages found in the memcache tier.")
+	descMemcacheMisses  = desc("memcache_misses_total", "Pulled pages asked for in the memcache tier and not found, trouble included.")
+	descMemcacheErrors  = desc("memcache_errors_total", "Requests of the memcache tier that failed.")
+	descMemcacheSkipped = desc("memcache_skipped_total", "Requests and pages that the memcache tier was spared.", "why")
+
 	descOriginRequests = desc("origin_requests_total", "Requests sent to origins.", "origin", "server")
 	descOriginErrors   = desc("origin_errors_total", "Requests that origins did not answer.", "origin", "server", "kind")
 )
@@ -124,6 +140,10 @@ func (e *Edge) Collect(ch chan<- prometheus.Metric) {
 	count(descBroken, m.broken.Load())
 	count(descAssembled, m.assembled.Load())
 	count(descCookies, m.droppedCookies.Load())
+	count(descFills, m.fills.Load())
+	count(descCollapsed, m.collapsed.Load())
+	count(descPurges, m.purges.Load(), "done")
+	count(descPurges, m.purgesFailed.Load(), "failed")
 	count(descRefused, m.refused.Load())
 	count(descReloads, m.reloads.Load(), "done")
 	count(descReloads, m.reloadsFailed.Load(), "failed")
@@ -136,10 +156,25 @@ func (e *Edge) Collect(ch chan<- prometheus.Metric) {
 }
 
 func (e *Edge) collectTiers(count func(*prometheus.Desc, uint64, ...string), gauge func(*prometheus.Desc, int64)) {
-	s := e.state.Load().store.memory.Stats()
+	st := e.state.Load().store
+	s := st.memory.Stats()
 	gauge(descMemoryPages, int64(s.Pages))
 	gauge(descMemoryBytes, int64(s.Bytes))
 	count(descMemoryEvictions, uint64(s.Evictions))
+	gauge(descFillsRunning, int64(st.flights.Len()))
+	purges := st.purges.Stats()
+	gauge(descRecords, int64(purges.Live))
+	gauge(descApplied, int64(purges.Applied))
+	gauge(descFloor, int64(purges.Floor))
+	if st.tier == nil {
+		return
+	}
+	t := st.tier.Stats()
+	count(descMemcacheHits, t.Hits)
+	count(descMemcacheMisses, t.Misses)
+	count(descMemcacheErrors, t.Errors)
+	count(descMemcacheSkipped, t.Skipped, "large")
+	count(descMemcacheSkipped, t.LeftAlone, "trouble")
 }
 
 // collectOrigins gives what the pools counted since they were made; a reload

@@ -2,6 +2,8 @@ package edge
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -24,6 +26,24 @@ type site struct {
 	reports   *reporter
 	slashes   slashMemory
 }
+
+// siteID is the name of a site in keys and in the journal: its hosts, hashed
+// where they are many, since the journal bounds names. The site of every other
+// host has one too, for a record without a site is of all of them.
+func siteID(hosts []string) string {
+	id := strings.Join(hosts, ",")
+	switch {
+	case id == "":
+		return "*"
+	case len(id) <= longestSiteID:
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:])
+}
+
+// longestSiteID is in bytes; it is in the key of every page.
+const longestSiteID = 128
 
 // router finds the site of a host: exact names before wildcards before the
 // site without hosts.
@@ -90,7 +110,7 @@ type builder struct {
 }
 
 func (b *builder) site(o *Site) (*site, error) {
-	s := &site{options: o, id: strings.Join(o.Hosts, ","), reports: b.edge.reports, compile: ssi.Options{
+	s := &site{options: o, id: siteID(o.Hosts), reports: b.edge.reports, compile: ssi.Options{
 		ErrorMessage:   o.SSI.ErrorMessage,
 		SilentErrors:   o.SSI.SilentErrors,
 		UnknownIsError: o.SSI.UnknownIsError,
