@@ -96,6 +96,9 @@ func (r *request) assembly() *assembly {
 		queryFiltered: !bytes.Equal(v.query, r.url.query),
 	}
 	a.parts.add(&r.ctx.Response.Header)
+	if r.source >= sourceMemory && r.settings.keep.holdsMore() {
+		a.parts.readPersonal()
+	}
 	return a
 }
 

@@ -28,6 +28,9 @@ func (k *keeping) mode() CookieMode {
 	return CookiesAll
 }
 
+// holdsMore says whether the key holds more of the visitor than the URL.
+func (k *keeping) holdsMore() bool { return k.mode() == CookiesListed || len(k.headers) > 0 }
+
 // byRule says that a rule made the fill: then nothing of the visitor shapes the
 // page that is not in its key.
 func (k *keeping) byRule() bool { return k.policy.Lifetime != nil }
@@ -67,7 +70,7 @@ func set[T any](dst *T, value *T) {
 // by that, so a field that is withheld counts as absent for everybody.
 func (k *keeping) sends(a asker, name string) []byte {
 	switch {
-	case equalFold([]byte(name), "Accept-Encoding"), notOnFills([]byte(name)):
+	case equalFold([]byte(name), "Accept-Encoding"), notOnFills([]byte(name)), endsHere([]byte(name)):
 		return nil
 	case equalFold([]byte(name), "Cookie"):
 		return k.sendsCookie(a)
@@ -96,6 +99,23 @@ func (k *keeping) sendsCookie(a asker) []byte {
 		}
 	}
 	return bytes.TrimSuffix(b, []byte("; "))
+}
+
+// keyed says whether the key holds something of the visitor.
+func (k *keeping) keyed() bool {
+	return k.mode() == CookiesListed && len(k.cookies.Names) > 0 || len(k.headers) > 0
+}
+
+// variesByAsker says whether a page varies by a field that the edge writes
+// itself and that tells one visitor from another: no two of them share it.
+func (k *keeping) variesByAsker(vary []string) bool {
+	for _, name := range vary {
+		switch name {
+		case "X-Forwarded-For", "X-Real-Ip", "X-Request-Id", "Traceparent", "Via":
+			return !k.byRule() // whose fills say nothing of the visitor
+		}
+	}
+	return false
 }
 
 // lists says whether a header is in the key.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"math/rand/v2"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -17,8 +18,10 @@ import (
 type asker interface {
 	// cookieFor finds a cookie by its exact name.
 	cookieFor(name string) (value []byte, ok bool)
-	// line gives all lines of a field, joined by commas (those of Cookie by
-	// semicolons); nil: it has none.
+	// line gives all lines of a field as far as they go on to the origin,
+	// joined by commas (those of Cookie by semicolons); nil: none does. One
+	// that Connection names stays behind: if it counted here, whoever sends it
+	// so would have the page without it kept for those who send it.
 	line(name string) []byte
 }
 
@@ -29,25 +32,26 @@ var (
 
 // appendKey appends the key that the target's page is kept under: all that may
 // tell it from another, but Vary. It begins with the URL, which purges are
-// compared with; what else the setting lists follows with its length, so that
-// no two lists are the same bytes.
+// compared with; what else the setting lists follows by name and with its
+// length, so that no two lists are the same bytes, and a page that was kept
+// before a reload is not taken for one of other cookies.
 func (t *target) appendKey(dst []byte, a asker, host []byte, scheme string) []byte {
 	start := len(dst)
 	dst = t.appendURL(dst, host, scheme)
 	k := &t.settings.keep
-	if k.mode() != CookiesListed && len(k.headers) == 0 {
+	if !k.holdsMore() {
 		return dst
 	}
 	dst = t.state.store.epochs.append(dst, dst[start:])
 	if k.mode() == CookiesListed {
 		for _, name := range k.cookies.Names {
 			value, ok := a.cookieFor(name)
-			dst = appendPart(dst, value, ok)
+			dst = appendPart(appendPartName(dst, 'c', name), value, ok)
 		}
 	}
 	for _, name := range k.headers {
 		value := a.line(name)
-		dst = appendPart(dst, value, value != nil)
+		dst = appendPart(appendPartName(dst, 'h', name), value, value != nil)
 	}
 	return dst
 }
@@ -59,6 +63,15 @@ func (t *target) appendURL(dst []byte, host []byte, scheme string) []byte {
 	dst = append(append(dst, host...), 0)
 	dst = append(append(dst, t.url.raw...), '?')
 	return append(append(dst, t.url.query...), 0)
+}
+
+// urlPart is the part of a key that appendURL wrote.
+func urlPart(key []byte) []byte {
+	end := 0
+	for range 4 {
+		end += bytes.IndexByte(key[end:], 0) + 1
+	}
+	return key[:end]
 }
 
 // keyURL takes the URL out of a key.
@@ -106,6 +119,11 @@ func (k *keyed) at(now time.Time) pagecache.PulledKey {
 	return pagecache.PulledKey{Key: k.key, Field: k.field, Check: k.check, Now: now}
 }
 
+// appendPartName appends what is listed: the kind and the name.
+func appendPartName(dst []byte, kind byte, name string) []byte {
+	return append(append(append(dst, kind), name...), 0)
+}
+
 func appendPart(dst, value []byte, there bool) []byte {
 	if !there {
 		return append(dst, 0)
@@ -149,7 +167,11 @@ func (r *request) cookieFor(name string) ([]byte, bool) {
 }
 
 func (r *request) line(name string) []byte {
-	lines := r.ctx.Request.Header.PeekAll(name)
+	h := &r.ctx.Request.Header
+	if strings.IndexByte(name, '_') >= 0 || listedIn(h.PeekAll(fasthttp.HeaderConnection), []byte(name)) {
+		return nil
+	}
+	lines := h.PeekAll(name)
 	if len(lines) == 1 {
 		return lines[0]
 	}
@@ -161,7 +183,7 @@ func (v *visitor) cookieFor(name string) ([]byte, bool) { return v.findCookie(na
 func (v *visitor) line(name string) []byte {
 	var lines [][]byte
 	for i := range v.fields {
-		if equalFold(v.fields[i].name, name) {
+		if equalFold(v.fields[i].name, name) && !v.fields[i].hop {
 			lines = append(lines, v.fields[i].value)
 		}
 	}
