@@ -156,6 +156,9 @@ func (a *assembly) paged(in *inner, f found) ssi.Fragment {
 	if f.pulled() {
 		path = string(in.url.path)
 		a.parts.addPage(f.Page)
+		if in.settings.keep.keyed() {
+			a.parts.readPersonal()
+		}
 		if s := f.Page.Status; s >= 400 && !a.site.options.SSI.PasteErrors {
 			return a.failed(fmt.Errorf("the origin answered %d", s))
 		}
@@ -224,12 +227,13 @@ func (a *assembly) fragmentBody(p *reply) ([]byte, error) {
 
 // note counts a fragment's answer into what the page may say of itself. An
 // answer to a request with cookies or Authorization is for that visitor alone
-// unless it says that it is for everybody.
+// unless it says that it is for everybody; one whose key holds something of the
+// visitor is so in any case.
 func (a *assembly) note(in *inner, p *reply) {
 	h := p.header()
 	a.takeCookies(h, in.settings.keep.forwardCookies)
 	a.parts.add(h)
-	if a.visitor.identified() && !parseCacheControl(h.PeekAll(fasthttp.HeaderCacheControl)).shared {
+	if in.settings.keep.keyed() || a.visitor.identified() && !parseCacheControl(h.PeekAll(fasthttp.HeaderCacheControl)).shared {
 		a.parts.readPersonal()
 	}
 }

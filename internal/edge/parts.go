@@ -118,6 +118,10 @@ func (p *parts) write(h *fasthttp.ResponseHeader, complete, failed bool, bound *
 	if len(p.vary) > 0 {
 		replaceField(h, fieldVary, bytes.Join(p.vary, []byte(", ")))
 	}
+	if p.cookies {
+		replaceField(h, fieldCacheControl, []byte("private, no-store"))
+		return
+	}
 	if !complete {
 		replaceField(h, fieldCacheControl, []byte("private, no-cache"))
 		return
