@@ -227,9 +227,7 @@ func (r *request) replyHead(p *reply) {
 
 // finalize adds what the rules say to an answer of the app.
 func (r *request) finalize() {
-	if !restricted(&r.ctx.Response.Header) {
-		r.expire()
-	}
+	r.expire()
 	r.edit()
 }
 

@@ -51,12 +51,14 @@ func (r *request) respondPage(f found) {
 		r.addVary(acceptEncoding)
 	}
 	v := validators{etag: f.Page.ETag, modified: f.Page.Modified}
-	if s := evaluate(&r.ctx.Request.Header, v); s != 0 {
-		r.unmodified(f, s)
-		return
-	}
-	if r.part(f, v) {
-		return
+	if f.Page.Status == fasthttp.StatusOK { // conditions and ranges are of a 200
+		if s := evaluate(&r.ctx.Request.Header, v); s != 0 {
+			r.unmodified(f, s)
+			return
+		}
+		if r.part(f, v) {
+			return
+		}
 	}
 	r.dress()
 	r.body(f)
@@ -143,10 +145,11 @@ var cacheStatus = [sources][]byte{
 }
 
 // expire tells the visitor the rule's lifetime, for the statuses that nginx's
-// expires speaks for.
+// expires speaks for. An answer of the app that says that it is not for
+// everybody, or sets a cookie, keeps its own.
 func (r *request) expire() {
 	x := r.settings.expires
-	if x == nil {
+	if x == nil || r.source >= sourceMemory && restricted(&r.ctx.Response.Header) {
 		return
 	}
 	switch s := r.ctx.Response.StatusCode(); {
