@@ -5,7 +5,6 @@ import "strconv"
 // outcome is what else there is to say of how a request was answered.
 type outcome struct {
 	reason    string // why the answer is not kept; "": nothing to say
-	stale     bool   // there was a page, but its time was over
 	kept      bool
 	collapsed bool // the page came of another's fill
 	cookies   [][]byte
@@ -29,7 +28,7 @@ func (r *request) appendStatus(b []byte) []byte {
 
 func (r *request) appendForwarded(b []byte) []byte {
 	b = append(b, "ssiedge; fwd="...)
-	if r.result.stale {
+	if r.stale.Page != nil {
 		b = append(b, "stale"...)
 	} else {
 		b = append(b, "uri-miss"...)

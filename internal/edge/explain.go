@@ -244,6 +244,9 @@ func (x *explainer) judge(published string, page found) asking {
 	case !x.keeps():
 		*a = ExplainedAnswer{By: "origin", Why: `no page is published, and cache = "off"` + x.setBy("cache")}
 		return askForward
+	case !x.pulls():
+		*a = ExplainedAnswer{By: "origin", Why: "the request has an upgrade, or a condition that only the app may judge"}
+		return askForward
 	case x.unkeepable:
 		return x.judgeUnkeepable()
 	case page.Page != nil && page.source != sourceStale:
@@ -258,10 +261,10 @@ func (x *explainer) judge(published string, page found) asking {
 func (x *explainer) judgeUnkeepable() asking {
 	a := &x.said.Answer
 	*a = ExplainedAnswer{By: "origin", Reason: "not-keepable", Why: "the last answer could not be kept, so no tier is asked and nobody waits for a fill"}
-	if !x.mayFill() || x.snapshot().identified() {
+	if !x.mayFill() || x.particular() {
 		return askForward
 	}
-	a.Why += "; this request has neither cookies nor Authorization, so its answer is kept if that can be"
+	a.Why += "; this request has no cookies, Authorization, Range or condition, so its answer is kept if that can be"
 	return askFill
 }
 
@@ -270,7 +273,7 @@ func (x *explainer) judgeMiss() asking {
 	a := &x.said.Answer
 	switch {
 	case !x.mayFill():
-		*a = ExplainedAnswer{By: "origin", Why: "no fresh page, and a request with a body or an upgrade fills none"}
+		*a = ExplainedAnswer{By: "origin", Why: "no fresh page, and a request with a body fills none"}
 		return askForward
 	case x.mayServeWhile():
 		*a = ExplainedAnswer{By: x.tier, Stale: true, Why: "expired, and may be served while one fill runs"}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -22,6 +22,8 @@ type fill struct {
 	include bool
 	flight  *pagecache.Flight // nil: nobody can join
 	asked   pagecache.Asked
+	epoch   *atomic.Uint32 // of the URL, and its count when the fill began
+	count   uint32
 }
 
 // filled is what came of a fill: a page, a reply that may not be kept, or an
@@ -45,13 +47,23 @@ func (f *fill) ask(ctx context.Context, interim func(*fasthttp.ResponseHeader)) 
 	t := f.target
 	keep := &t.settings.keep
 	f.asked = keep.asked(f.visitor)
-	seq := t.state.store.purges.Applied() // before the question: a purge that comes later hits the page
+	// Before the question: a purge or an unsafe method that comes later hits
+	// the page.
+	seq := t.state.store.purges.Applied()
+	f.epoch = t.state.store.epochs.of(urlPart(f.keyed.key))
+	f.count = f.epoch.Load()
 	began := time.Now()
-	p, err := t.askPage(ctx, f.outgoing(), interim)
+	o := f.outgoing()
+	p, err := t.askPage(ctx, o, interim)
 	if err != nil {
 		return filled{err: err}
 	}
 	d := pagecache.Decide(headOf(p, began), f.asked, &keep.policy)
+	if again, _ := t.slashRedirect(o, p); again {
+		d.Keep, d.Reason = false, pagecache.ReasonStatus // it leads from here to here, for ever
+	} else if d.Keep && keep.variesByAsker(d.Vary) {
+		d.Keep, d.Reason = false, pagecache.ReasonVary
+	}
 	if !d.Keep {
 		return filled{reply: p, reason: d.Reason}
 	}
@@ -90,10 +102,7 @@ func (f *fill) keep(p *reply, body []byte, d *pagecache.Decision, seq uint64) fi
 	p.close()
 	done.page = page
 	k := f.keyed.at(time.Now())
-	n := pagecache.NewPage{Page: page, Vary: d.Vary, MaxVariants: f.target.settings.keep.policy.MaxVariants}
-	if f.flight != nil {
-		n.Valid = f.flight.Valid
-	}
+	n := pagecache.NewPage{Page: page, Vary: d.Vary, MaxVariants: f.target.settings.keep.policy.MaxVariants, Valid: f.valid}
 	if done.kept = f.target.state.store.pulled.Put(&k, n); !done.kept {
 		done.reason = pagecache.ReasonInvalidated
 	} else {
@@ -105,6 +114,12 @@ func (f *fill) keep(p *reply, body []byte, d *pagecache.Decision, seq uint64) fi
 	return done
 }
 
+// valid says that nothing has hit the URL since the question: a fill that
+// nobody can join has no flight that could tell.
+func (f *fill) valid() bool {
+	return f.epoch.Load() == f.count && (f.flight == nil || f.flight.Valid())
+}
+
 // failed says that the origin failed: no answer, or a 5xx without a lifetime.
 func (f *filled) failed() bool {
 	return f.err != nil || f.reply != nil && f.reply.status() >= 500
@@ -114,18 +129,19 @@ func (f *filled) failed() bool {
 // who wait are told.
 func (f *fill) settle(done *filled) {
 	if done.reply != nil && !done.failed() {
-		f.mark()
+		f.mark(done.reason)
 	}
 	f.finish(done)
 }
 
 // mark remembers that the key is not keepable. A page that is not for everybody
-// any more takes the old one with it (RFC 9111, section 4.3.3).
-func (f *fill) mark() {
+// any more takes the old one with it (RFC 9111, section 4.3.3); that a visitor
+// showed who he is says nothing against it.
+func (f *fill) mark(reason pagecache.Reason) {
 	s, site := f.target.state.store, f.target.site
 	known := s.notKeepable.Has(f.keyed.key)
 	s.notKeepable.Add(f.keyed.key, site.options.Cache.NotKeepable)
-	if known {
+	if known || reason == pagecache.ReasonCookies || reason == pagecache.ReasonAuthorization {
 		return
 	}
 	if err := s.pulled.Delete(f.keyed.key); err != nil {
@@ -141,6 +157,8 @@ func (f *fill) finish(done *filled) {
 	}
 	var r pagecache.FlightResult
 	switch {
+	case done.page != nil && !done.kept:
+		r.Outcome = pagecache.FlightInvalidated
 	case done.page != nil:
 		r = pagecache.FlightResult{Outcome: pagecache.FlightKept, Page: done.page, Vary: done.vary}
 		if len(done.vary) > 0 {
@@ -209,12 +227,4 @@ func cookieLines(h *fasthttp.ResponseHeader) [][]byte {
 		lines = append(lines, bytes.Clone(value))
 	}
 	return lines
-}
-
-// rest is a reply's body, with what was read of it before.
-func (f *filled) rest() io.Reader {
-	if len(f.read) == 0 {
-		return f.reply.exchange.Answer
-	}
-	return io.MultiReader(bytes.NewReader(f.read), f.reply.exchange.Answer)
 }

@@ -83,14 +83,21 @@ func (r *request) outgoing() *outgoing {
 	if r.source == sourceMiss {
 		o.target = r.target.originTarget()
 	}
-	h := &r.ctx.Request.Header
-	if h.ConnectionUpgrade() && h.IsGet() && h.IsHTTP11() {
-		// h2c would turn the connection into one that we cannot read.
-		if up := v.get("Upgrade"); len(up) > 0 && !equalFold(up, "h2c") {
-			o.upgrade = up
-		}
+	if r.upgrades() {
+		o.upgrade = v.get("Upgrade")
 	}
 	return o
+}
+
+// upgrades says whether the request asks for another protocol that may be had
+// through us. h2c would turn the connection into one that we cannot read.
+func (r *request) upgrades() bool {
+	h := &r.ctx.Request.Header
+	if !h.ConnectionUpgrade() || !h.IsGet() || !h.IsHTTP11() {
+		return false
+	}
+	up := h.Peek(fasthttp.HeaderUpgrade)
+	return len(up) > 0 && !equalFold(up, "h2c")
 }
 
 // originTarget is the canonical URL as the origin is asked for it: with the
@@ -113,7 +120,7 @@ func (t *target) askPage(ctx context.Context, o *outgoing, interim func(*fasthtt
 	if err != nil {
 		return nil, err
 	}
-	again, wants := t.slashRedirect(o.visitor, p, o.target)
+	again, wants := t.slashRedirect(o, p)
 	if !again {
 		return p, nil
 	}

@@ -76,7 +76,7 @@ func (r *request) lookup() (found, bool) {
 	if f, ok := r.target.lookup(r.host, r.client.scheme); ok {
 		return f, true
 	}
-	if !r.keeps() {
+	if !r.pulls() {
 		return found{}, false
 	}
 	if r.takeKey(); r.unkeepable {
@@ -97,6 +97,14 @@ func (r *request) takeKey() {
 
 // keeps says whether pages are pulled for the target at all.
 func (t *target) keeps() bool { return t.settings.origin != nil && !t.settings.keep.off }
+
+// pulls says whether a pulled page may answer the request: not one that would
+// leave HTTP, nor one with a condition that only the app may judge (RFC 9111,
+// section 4.3.2).
+func (r *request) pulls() bool {
+	h := &r.ctx.Request.Header
+	return r.keeps() && !has(h, fieldIfMatch) && !has(h, fieldIfUnmodifiedSince) && !r.upgrades()
+}
 
 // get finds the pulled page of a key. fresh is false for one that may be served
 // only within a window.

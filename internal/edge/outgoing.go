@@ -135,7 +135,9 @@ func notOnFills(name []byte) bool {
 	case "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "Range", "If-Range",
 		"Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Content-Range",
 		"Content-Md5", "Content-Digest", "Repr-Digest",
-		"X-Http-Method", "X-Http-Method-Override", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url":
+		"X-Http-Method", "X-Http-Method-Override", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url",
+		"X-Host", "X-Original-Host", "X-Forwarded-Scheme", "X-Forwarded-Ssl", "X-Forwarded-Prefix",
+		"X-Url-Scheme", "Front-End-Https":
 		return true
 	}
 	return false

@@ -28,7 +28,7 @@ func (r *request) fill() {
 			r.lead(f)
 			return
 		}
-		if r.revalidating() || r.follow(f) {
+		if r.revalidating() || r.follow(f) || r.lookAgain() {
 			return
 		}
 	}
@@ -39,7 +39,7 @@ func (r *request) fill() {
 func (r *request) mayFill() bool {
 	h := &r.ctx.Request.Header
 	body := h.ContentLength() > 0 || h.ContentLength() == -1
-	return r.keeps() && h.IsGet() && !body && !h.ConnectionUpgrade()
+	return r.pulls() && h.IsGet() && !body
 }
 
 // fillsNothing answers what may be answered by a page and fills none: a HEAD,
@@ -54,9 +54,11 @@ func (r *request) fillsNothing() {
 
 // fillUnkeepable is for a key whose last answer could not be kept: nobody
 // waits. A request that is nobody's in particular still goes out as a fill
-// would, so that the mark goes when the app changes its mind.
+// would, so that the mark goes when the app changes its mind; but one for a
+// part, or on a condition, gets from the app what it asks for and not a whole
+// page that is kept for nobody.
 func (r *request) fillUnkeepable() {
-	if r.snapshot().identified() {
+	if r.particular() {
 		r.result.reason = "not-keepable"
 		r.forward()
 		return
@@ -64,9 +66,28 @@ func (r *request) fillUnkeepable() {
 	r.answer(r.newFill(nil))
 }
 
+// particular says whether a request is somebody's own, or for something else
+// than the page.
+func (r *request) particular() bool {
+	h := &r.ctx.Request.Header
+	return r.snapshot().identified() || has(h, fieldIfNoneMatch) || has(h, fieldIfModifiedSince) || len(h.Peek(fasthttp.HeaderRange)) > 0
+}
+
 // lead asks for all who want the page. A page within its window for that is
-// served at once, and the fill goes on in the background.
+// served at once, and the fill goes on in the background. Another fill may have
+// ended between the look-up and the start of this one: then what came of it
+// holds, and who has joined meanwhile finds it, too.
 func (r *request) lead(flight *pagecache.Flight) {
+	if f, fresh := r.keyed.peek(time.Now()); fresh {
+		flight.Finish(pagecache.FlightResult{Outcome: pagecache.FlightInvalidated})
+		r.respondPage(f)
+		return
+	}
+	if r.state.store.notKeepable.Has(r.keyed.key) {
+		flight.Abandon()
+		r.fillUnkeepable()
+		return
+	}
 	if r.mayServeWhile() {
 		r.edge.refresh(&r.target, r.snapshot(), flight)
 		r.respondPage(r.stale)
@@ -76,13 +97,21 @@ func (r *request) lead(flight *pagecache.Flight) {
 	r.answer(r.newFill(flight))
 }
 
+// lookAgain answers by a page that came into memory since the look-up.
+func (r *request) lookAgain() bool {
+	f, fresh := r.keyed.peek(time.Now())
+	if fresh {
+		r.respondPage(f)
+	}
+	return fresh
+}
+
 func (r *request) newFill(flight *pagecache.Flight) *fill {
 	return &fill{edge: r.edge, target: &r.target, keyed: &r.keyed, visitor: r.snapshot(), flight: flight}
 }
 
 // answer asks the origin, tells those who wait, and answers the visitor.
 func (r *request) answer(f *fill) {
-	r.result.stale = r.stale.Page != nil
 	done := f.ask(context.Background(), r.interim())
 	f.settle(&done)
 	switch {
@@ -121,8 +150,8 @@ func (r *request) answerPage(done *filled) {
 	r.respondPage(found{Hit: pagecache.Hit{Page: done.page}, source: sourceStored, ttl: done.page.TTL(r.began)})
 }
 
-// follow waits for another's fill. false: it was invalidated, and the request
-// may join a new one.
+// follow waits for another's fill. false: it was invalidated, or its page was
+// purged, and the request may join a new one.
 func (r *request) follow(f *pagecache.Flight) bool {
 	timer := time.NewTimer(r.site.options.Cache.FillWait)
 	defer timer.Stop()
@@ -135,9 +164,10 @@ func (r *request) follow(f *pagecache.Flight) bool {
 	}
 	res := f.Result()
 	switch {
-	case res.Outcome == pagecache.FlightInvalidated:
+	case res.Outcome == pagecache.FlightInvalidated,
+		res.Outcome == pagecache.FlightKept && r.keyed.verdict(res.Page) == pagecache.Gone:
 		return false
-	case res.Outcome == pagecache.FlightKept && res.Fits(r.keyed.key, r.keyed.field) && r.keyed.verdict(res.Page) != pagecache.Gone:
+	case res.Outcome == pagecache.FlightKept && res.Fits(r.keyed.key, r.keyed.field):
 		r.edge.metrics.collapsed.Add(1)
 		r.result.kept, r.result.collapsed = true, true
 		r.respondPage(found{Hit: pagecache.Hit{Page: res.Page}, source: sourceStored, ttl: res.Page.TTL(r.began)})
@@ -146,7 +176,9 @@ func (r *request) follow(f *pagecache.Flight) bool {
 		r.source = sourceMiss
 		r.fail(res.Status)
 	default:
-		r.result.reason = res.Reason.String()
+		if res.Outcome == pagecache.FlightNotKept {
+			r.result.reason = res.Reason.String()
+		}
 		r.forward()
 	}
 	return true

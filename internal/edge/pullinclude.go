@@ -3,6 +3,7 @@ package edge
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/ssiedge/ssiedge/pagecache"
@@ -17,14 +18,23 @@ func (a *assembly) pull(ctx context.Context, in *inner) ssi.Fragment {
 		return a.fetch(ctx, in)
 	}
 	personal := in.settings.keep.mode() == CookiesAll && a.visitor.identified()
-	switch {
-	case a.state.store.notKeepable.Has(in.keyed.key) && a.visitor.identified():
+	switch unkeepable := a.state.store.notKeepable.Has(in.keyed.key); {
+	case unkeepable && a.visitor.identified():
 		return a.fetch(ctx, in)
-	case personal, a.state.store.notKeepable.Has(in.keyed.key):
+	case in.mayServeWhile(time.Now()):
+		a.refreshInclude(in)
+		return a.paged(in, in.stale)
+	case personal, unkeepable:
 		return a.filled(ctx, in, nil)
 	}
 	for range 3 { // a purge may come in between: then the question is asked anew
 		f, leader := a.state.store.flights.Join(in.keyed.key)
+		if page, fresh := in.keyed.peek(time.Now()); fresh { // another fill has just ended
+			if leader {
+				f.Finish(pagecache.FlightResult{Outcome: pagecache.FlightInvalidated})
+			}
+			return a.paged(in, page)
+		}
 		if leader {
 			return a.leadInclude(ctx, in, f)
 		}
@@ -35,13 +45,16 @@ func (a *assembly) pull(ctx context.Context, in *inner) ssi.Fragment {
 	return a.fetch(ctx, in)
 }
 
-// leadInclude asks for all who want the fragment. One within its window is
-// used at once, and the fill goes on in the background.
-func (a *assembly) leadInclude(ctx context.Context, in *inner, flight *pagecache.Flight) ssi.Fragment {
-	if in.mayServeWhile(time.Now()) {
-		a.edge.refresh(&in.target, a.visitor, flight)
-		return a.paged(in, in.stale)
+// refreshInclude fills a fragment again while the stale one is used, unless
+// somebody does so already.
+func (a *assembly) refreshInclude(in *inner) {
+	if f, leader := a.state.store.flights.Join(in.keyed.key); leader {
+		a.edge.refresh(&in.target, a.visitor, f)
 	}
+}
+
+// leadInclude asks for all who want the fragment.
+func (a *assembly) leadInclude(ctx context.Context, in *inner, flight *pagecache.Flight) ssi.Fragment {
 	defer flight.Abandon()
 	return a.filled(ctx, in, flight)
 }
@@ -60,7 +73,7 @@ func (a *assembly) filled(ctx context.Context, in *inner, flight *pagecache.Flig
 		return a.paged(in, in.stale)
 	case done.err != nil:
 		return a.failed(done.err)
-	case f.asked.Withheld && !done.failed():
+	case f.asked.Withheld:
 		done.close()
 		return a.fetch(ctx, in)
 	case done.read != nil:
@@ -73,9 +86,6 @@ func (a *assembly) filled(ctx context.Context, in *inner, flight *pagecache.Flig
 // followInclude waits for another's fill. false: it was invalidated, and the
 // include may join a new one.
 func (a *assembly) followInclude(ctx context.Context, in *inner, f *pagecache.Flight) (ssi.Fragment, bool) {
-	if in.mayServeWhile(time.Now()) {
-		return a.paged(in, in.stale), true
-	}
 	select {
 	case <-f.Done():
 	case <-ctx.Done():
@@ -83,13 +93,16 @@ func (a *assembly) followInclude(ctx context.Context, in *inner, f *pagecache.Fl
 	}
 	res := f.Result()
 	switch {
-	case res.Outcome == pagecache.FlightInvalidated:
+	case res.Outcome == pagecache.FlightInvalidated,
+		res.Outcome == pagecache.FlightKept && in.keyed.verdict(res.Page) == pagecache.Gone:
 		return ssi.Fragment{}, false
-	case res.Outcome == pagecache.FlightKept && res.Fits(in.keyed.key, in.keyed.field) && in.keyed.verdict(res.Page) != pagecache.Gone:
+	case res.Outcome == pagecache.FlightKept && res.Fits(in.keyed.key, in.keyed.field):
 		a.edge.metrics.collapsed.Add(1)
 		return a.paged(in, found{Hit: pagecache.Hit{Page: res.Page}, source: sourceStored}), true
 	case res.Outcome == pagecache.FlightFailed && in.mayServeOnError(time.Now()):
 		return a.paged(in, in.stale), true
+	case res.Outcome == pagecache.FlightFailed && res.Status != 0 && !a.visitor.identified() && !a.site.options.SSI.PasteErrors:
+		return a.failed(fmt.Errorf("the origin answered %d", res.Status)), true
 	}
 	return a.fetch(ctx, in), true
 }

@@ -44,7 +44,7 @@ func (m *slashMemory) set(raw []byte, wants bool) {
 // slashRedirect says whether a reply redirects to the URL that was asked for
 // with its slash added or taken away: the same page, so the edge follows, once
 // a request. wants is the form that the app wants.
-func (t *target) slashRedirect(v *visitor, p *reply, asked []byte) (again, wants bool) {
+func (t *target) slashRedirect(o *outgoing, p *reply) (again, wants bool) {
 	switch p.status() {
 	case 301, 302, 307, 308:
 	default:
@@ -53,30 +53,31 @@ func (t *target) slashRedirect(v *visitor, p *reply, asked []byte) (again, wants
 	if t.site.options.TrailingSlash == KeepSlash || len(t.url.raw) == 1 {
 		return false, false
 	}
-	location, ok := sameSite(v, p.header().Peek(fasthttp.HeaderLocation))
-	if !ok || bytes.Equal(location, asked) {
+	location, ok := sameSite(o, p.header().Peek(fasthttp.HeaderLocation))
+	if !ok || bytes.Equal(location, o.target) {
 		return false, false
 	}
 	var c canonical
 	if c.parse(location, StripSlash, t.filter) != nil || !bytes.Equal(c.raw, t.url.raw) || !bytes.Equal(c.query, t.url.query) {
 		return false, false
 	}
-	path, _, _ := bytes.Cut(asked, []byte("?"))
+	path, _, _ := bytes.Cut(o.target, []byte("?"))
 	had := bytes.HasSuffix(path, []byte("/"))
 	return c.slash != had, c.slash
 }
 
-// sameSite gives the path and query of a Location on this host and scheme.
-func sameSite(v *visitor, location []byte) ([]byte, bool) {
+// sameSite gives the path and query of a Location on the host and scheme that
+// the app was asked for.
+func sameSite(o *outgoing, location []byte) ([]byte, bool) {
 	if len(location) > 0 && location[0] == '/' && !bytes.HasPrefix(location, []byte("//")) {
 		return location, true
 	}
-	rest, ok := bytes.CutPrefix(location, []byte(v.scheme+"://"))
+	rest, ok := bytes.CutPrefix(location, []byte(o.visitor.scheme+"://"))
 	if !ok {
 		return nil, false
 	}
 	i := bytes.IndexByte(rest, '/')
-	if i < 0 || !equalFold(rest[:i], string(v.host)) {
+	if i < 0 || !equalFold(rest[:i], string(o.host())) {
 		return nil, false
 	}
 	return rest[i:], true
