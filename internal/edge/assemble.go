@@ -96,7 +96,7 @@ func (r *request) assembly() *assembly {
 		queryFiltered: !bytes.Equal(v.query, r.url.query),
 	}
 	a.parts.add(&r.ctx.Response.Header)
-	if r.source >= sourceMemory && r.settings.keep.holdsMore() {
+	if r.source >= sourceMemory && r.settings.keep.keyed() {
 		a.parts.readPersonal()
 	}
 	return a

@@ -39,7 +39,7 @@ func (t *target) appendKey(dst []byte, a asker, host []byte, scheme string) []by
 	start := len(dst)
 	dst = t.appendURL(dst, host, scheme)
 	k := &t.settings.keep
-	if !k.holdsMore() {
+	if !k.keyed() {
 		return dst
 	}
 	dst = t.state.store.epochs.append(dst, dst[start:])
