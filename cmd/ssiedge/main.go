@@ -58,6 +58,7 @@ func rootCommand(stdout, stderr io.Writer, code *int) *cobra.Command {
 		demoCommand(stdout, stderr, code),
 		warmCommand(stdout, stderr, code),
 		purgeCommand(stdout, stderr, code),
+		explainCommand(stdout, stderr, code),
 		versionCommand(stdout),
 	)
 	return root

@@ -9,25 +9,13 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"net/url"
 	"os"
 	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
-)
-
-// How the admin endpoint is found and asked.
-const (
-	defaultAdmin = "http://127.0.0.1:8081"
-	tokenVar     = "SSIEDGE_ADMIN_TOKEN"
-	purgeTimeout = time.Minute
-	// maxPurgeAnswer bounds what is read of an answer, in bytes: one that names
-	// each of many URLs is long.
-	maxPurgeAnswer = 16 << 20
 )
 
 // purgeCall is the body of POST /purge.
@@ -39,7 +27,7 @@ type purgeCall struct {
 	DryRun bool     `json:"dry_run,omitempty"`
 }
 
-// purgeAnswer is the answer to it: a receipt, or a refusal.
+// purgeAnswer is the receipt.
 type purgeAnswer struct {
 	ID      string         `json:"id"`
 	Seq     uint64         `json:"seq"`
@@ -47,13 +35,12 @@ type purgeAnswer struct {
 	DryRun  bool           `json:"dry_run"`
 	Left    []string       `json:"left"`
 
-	Error string `json:"error"`
-	Cure  string `json:"cure"`
+	refusal adminRefusal // where the status is not 200
 }
 
 func purgeCommand(stdout, stderr io.Writer, code *int) *cobra.Command {
 	var call purgeCall
-	var admin, token string
+	admin := adminCall{doubt: "it may have been purged all the same"}
 	cmd := &cobra.Command{
 		Use:   "purge [--admin URL] [--all] [--site HOST] [--soft] [--dry-run] [--token T] [URL...]",
 		Short: "Make pages invalid: those of URLs, or all",
@@ -64,23 +51,20 @@ func purgeCommand(stdout, stderr io.Writer, code *int) *cobra.Command {
 			if err := call.validate(); err != nil {
 				return err
 			}
-			if token == "" {
-				token = os.Getenv(tokenVar)
-			}
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			var err error
-			*code, err = purge(ctx, admin, token, call, stdout, stderr)
+			*code, err = purge(ctx, admin, call, stdout, stderr)
 			return err
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&admin, "admin", defaultAdmin, "the admin endpoint of the edge")
+	f.StringVar(&admin.admin, "admin", defaultAdmin, "the admin endpoint of the edge")
 	f.BoolVar(&call.All, "all", false, "purge every page")
 	f.StringVar(&call.Site, "site", "", "only pages of the site that answers this host")
 	f.BoolVar(&call.Soft, "soft", false, "pages count as expired, and are served while they are filled again")
 	f.BoolVar(&call.DryRun, "dry-run", false, "only say what would be purged")
-	f.StringVar(&token, "token", "", "token of the admin endpoint (default $"+tokenVar+")")
+	f.StringVar(&admin.token, "token", "", "token of the admin endpoint (default $"+tokenVar+")")
 	return cmd
 }
 
@@ -121,24 +105,19 @@ func validatePurgeURL(written string) error {
 
 // purge sends the call and prints the receipt. It returns the exit code, or an
 // error in the call itself.
-func purge(ctx context.Context, admin, token string, call purgeCall, stdout, stderr io.Writer) (int, error) {
-	endpoint, err := purgeEndpoint(admin)
+func purge(ctx context.Context, admin adminCall, call purgeCall, stdout, stderr io.Writer) (int, error) {
+	endpoint, err := admin.endpoint("purge")
 	if err != nil {
 		return 0, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, purgeTimeout)
-	defer cancel()
-	status, a, err := postPurge(ctx, endpoint, token, call)
+	status, a, err := postPurge(ctx, admin, endpoint.String(), call)
 	if err != nil {
 		fmt.Fprintf(stderr, "ssiedge: purge: %v\n", err)
 		return exitFailed, nil
 	}
 	if status != http.StatusOK {
-		fmt.Fprintf(stderr, "ssiedge: purge: %s\n", a.refusal(endpoint, status))
-		if status < 500 {
-			return exitUsage, nil
-		}
-		return exitFailed, nil
+		fmt.Fprintf(stderr, "ssiedge: purge: %s\n", a.refusal.says(endpoint.String(), status))
+		return refusedCode(status), nil
 	}
 	fmt.Fprintln(stdout, a.receipt())
 	for _, left := range a.Left {
@@ -147,59 +126,22 @@ func purge(ctx context.Context, admin, token string, call purgeCall, stdout, std
 	return exitDone, nil
 }
 
-// purgeEndpoint gives the URL to post to.
-func purgeEndpoint(admin string) (string, error) {
-	u, err := url.Parse(admin)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-		return "", fmt.Errorf("--admin %q: want a URL like %s", admin, defaultAdmin)
-	}
-	return u.JoinPath("purge").String(), nil
-}
-
-// postPurge asks once. A redirect is not followed: the token is for one server.
-func postPurge(ctx context.Context, endpoint, token string, call purgeCall) (status int, a purgeAnswer, err error) {
+func postPurge(ctx context.Context, admin adminCall, endpoint string, call purgeCall) (status int, a purgeAnswer, err error) {
 	body, err := json.Marshal(call)
 	if err != nil {
 		return 0, a, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, bytes.NewReader(body))
+	status, answer, err := admin.ask(ctx, http.MethodPost, endpoint, endpoint, bytes.NewReader(body))
 	if err != nil {
 		return 0, a, err
 	}
-	req.Header.Set("Content-Type", "application/json")
-	if token != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
+	if status != http.StatusOK {
+		return status, purgeAnswer{refusal: refusalOf(answer)}, nil
 	}
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment}
-	defer transport.CloseIdleConnections()
-	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse
-	}}
-	res, err := client.Do(req)
-	if err != nil {
-		return 0, a, unreached(ctx, endpoint, err)
-	}
-	defer res.Body.Close()
-	err = json.NewDecoder(io.LimitReader(res.Body, maxPurgeAnswer)).Decode(&a)
-	if err != nil && res.StatusCode == http.StatusOK {
+	if err := json.Unmarshal(answer, &a); err != nil {
 		return 0, a, fmt.Errorf("%s: the answer is no receipt: %w", endpoint, err)
 	}
-	return res.StatusCode, a, nil
-}
-
-// unreached says why there is no answer, and what to do.
-func unreached(ctx context.Context, endpoint string, err error) error {
-	switch cause := errors.Unwrap(err); { // without the method and the URL
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("%s: connection refused: is ssiedge running there? --admin names another address", endpoint)
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("%s: no answer within %v: it may have been purged all the same", endpoint, purgeTimeout)
-	case errors.Is(ctx.Err(), context.Canceled):
-		return fmt.Errorf("%s: interrupted: it may have been purged all the same", endpoint)
-	case cause != nil:
-		return fmt.Errorf("%s: %w", endpoint, cause)
-	}
-	return err
+	return status, a, nil
 }
 
 // receipt is the answer in one line.
@@ -219,18 +161,4 @@ func (a *purgeAnswer) receipt() string {
 		tiers = []string{"none"}
 	}
 	return did + ", matched " + strings.Join(tiers, ", ")
-}
-
-// refusal is the server's reason and cure, or the status of a server that gives
-// neither.
-func (a *purgeAnswer) refusal(endpoint string, status int) string {
-	switch {
-	case a.Error == "":
-		return fmt.Sprintf("%s: status %d, and no reason that ssiedge would give: is that its admin endpoint?", endpoint, status)
-	case status == http.StatusUnauthorized:
-		return a.Error + ": give the admin.token of the edge's configuration as --token or in " + tokenVar
-	case a.Cure == "":
-		return a.Error
-	}
-	return a.Error + "; " + a.Cure
 }

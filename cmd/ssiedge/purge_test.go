@@ -231,7 +231,7 @@ func TestPurgeInterrupted(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	var stdout, stderr bytes.Buffer
-	code, err := purge(ctx, url, "", purgeCall{All: true}, &stdout, &stderr)
+	code, err := purge(ctx, adminCall{admin: url, doubt: "it may have been purged all the same"}, purgeCall{All: true}, &stdout, &stderr)
 	if want := "ssiedge: purge: " + url + "/purge: interrupted: it may have been purged all the same\n"; code != exitFailed || err != nil || stderr.String() != want {
 		t.Errorf("exit %d, %v, %q; want 1, %q", code, err, stderr.String(), want)
 	}

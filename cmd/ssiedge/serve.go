@@ -178,6 +178,7 @@ func start(cfg *conf.Config, o serveOptions) (_ *service, err error) {
 	s.admin = admin.New(admin.Options{
 		Token: cfg.Admin.Token, Metrics: s.gatherer(), Ready: s.ready, Reload: s.reload,
 		Purge:   purger{s.edge},
+		Explain: explainer{s.edge},
 		Version: version(), Log: s.log,
 	})
 	if err = s.listen(cfg); err != nil {

@@ -34,6 +34,9 @@ func (s *Server) routes() []endpoint {
 	if s.options.Metrics != nil {
 		list = append(list, endpoint{"/metrics", reading, false, s.metrics().ServeHTTP})
 	}
+	if s.options.Explain != nil {
+		list = append(list, endpoint{"/explain", reading, false, s.explain})
+	}
 	if s.options.Reload != nil {
 		list = append(list, endpoint{"/reload", posting, false, s.reloaded})
 	}

@@ -24,7 +24,7 @@ const (
 	maxHeader     = 16 << 10
 )
 
-// Options of a Server. The functions and Purge may be called from several
+// Options of a Server. The functions, Purge and Explain may be called from several
 // goroutines, Reload by one at a time.
 type Options struct {
 	Token   string              // "": none is wanted, which is for loopback only
@@ -32,6 +32,7 @@ type Options struct {
 	Ready   func() error        // says why the edge is not ready; nil: it is whenever it runs
 	Reload  func() error        // an error of several lines is several mistakes; nil: no /reload
 	Purge   Purger              // nil: nothing is kept, so there is nothing to purge
+	Explain Explainer           // nil: no /explain
 	Version string
 	Log     *slog.Logger // panics and failures of connections; nil: nowhere
 }
