@@ -29,6 +29,9 @@ type NewPage struct {
 // request. False: the page was hit by Flights.Invalidate while it was put, and
 // is gone again.
 func (c *Pulled) Put(k *PulledKey, n NewPage) bool {
+	if n.Valid != nil && !n.Valid() {
+		return false // before it takes the place of a page of a later fill
+	}
 	key := appendPrimary(nil, k.Key)
 	if len(n.Vary) > 0 {
 		key = c.putVariant(k, &n)
