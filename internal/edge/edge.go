@@ -19,6 +19,7 @@ type Edge struct {
 	metrics  *metrics
 	reports  *reporter
 	visitors connections
+	dated    *fasthttp.ResponseHeader // what heads of pulled pages start from
 	state    atomic.Pointer[state]
 	pool     sync.Pool // of *request
 
@@ -44,6 +45,10 @@ func New(o Options) (*Edge, error) {
 		e.reports = newReporter(e.log)
 	}
 	e.pool.New = func() any { return new(request) }
+	var err error
+	if e.dated, err = datedHeader(); err != nil {
+		return nil, err
+	}
 	st, err := e.build(o, nil)
 	if err != nil {
 		return nil, err

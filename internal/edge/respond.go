@@ -82,15 +82,15 @@ func (r *request) readHead(head []byte) {
 	h.ResetConnectionClose() // fasthttp's guess, since a stored head states no length
 }
 
-// pageHead makes a page's head the answer's. A pulled page keeps its Date, which
-// the server's NoDefaultDate lets through as long as nothing resets the head,
-// and has an Age; who asked for it gets the cookies that are not kept with it.
+// pageHead makes a page's head the answer's. A pulled page keeps its Date and
+// has an Age; who asked for it gets the cookies that are not kept with it.
 func (r *request) pageHead(f found) {
 	if !f.pulled() {
 		r.head(f.Page.Head)
 		return
 	}
 	h := &r.ctx.Response.Header
+	r.edge.dated.CopyTo(h)
 	r.readHead(f.Page.Head)
 	if age := f.Page.Age(time.Now()); age > 0 || f.source != sourceStored {
 		r.scratch = strconv.AppendInt(r.scratch[:0], age, 10)
