@@ -30,8 +30,9 @@ type fill struct {
 // error. A reply is the caller's to pass on and close.
 type filled struct {
 	page    *pagecache.Page
-	cookies [][]byte // Set-Cookie lines of the page's answer, for the visitor who asked
-	kept    bool     // the page is kept; else it is for this visitor alone
+	failure *pagecache.Page // in place of a reply: the origin's failure, for all who wait
+	cookies [][]byte        // Set-Cookie lines of the page's or the failure's answer, for the visitor who asked
+	kept    bool            // the page is kept; else it is for this visitor alone
 	reason  pagecache.Reason
 	vary    []string
 
@@ -65,7 +66,7 @@ func (f *fill) ask(ctx context.Context, interim func(*fasthttp.ResponseHeader)) 
 		d.Keep, d.Reason = false, pagecache.ReasonVary
 	}
 	if !d.Keep {
-		return filled{reply: p, reason: d.Reason}
+		return f.refused(p, &d, seq)
 	}
 	body, err := p.collect(t.state.options.Limits.MaxKeep)
 	switch {
@@ -122,7 +123,7 @@ func (f *fill) valid() bool {
 
 // failed says that the origin failed: no answer, or a 5xx without a lifetime.
 func (f *filled) failed() bool {
-	return f.err != nil || f.reply != nil && f.reply.status() >= 500
+	return f.err != nil || f.failure != nil || f.reply != nil && f.reply.status() >= 500
 }
 
 // settle is the end of a fill: what is known of the key from now on, and those
@@ -161,23 +162,26 @@ func (f *fill) finish(done *filled) {
 		r.Outcome = pagecache.FlightInvalidated
 	case done.page != nil:
 		r = pagecache.FlightResult{Outcome: pagecache.FlightKept, Page: done.page, Vary: done.vary}
-		if len(done.vary) > 0 {
-			r.Variant = string(pagecache.VariantKey(nil, f.keyed.key, done.vary, f.keyed.field))
-		}
 	case done.failed():
-		r.Outcome = pagecache.FlightFailed
+		r = pagecache.FlightResult{Outcome: pagecache.FlightFailed, Page: done.failure, Vary: done.vary}
 		if !f.asked.Cookies && !f.asked.Authorization {
 			r.Status = done.failureStatus()
 		}
 	default:
 		r = pagecache.FlightResult{Outcome: pagecache.FlightNotKept, Reason: done.reason}
 	}
+	if len(r.Vary) > 0 {
+		r.Variant = string(pagecache.VariantKey(nil, f.keyed.key, r.Vary, f.keyed.field))
+	}
 	f.flight.Finish(r)
 }
 
 // failureStatus is what is answered for a failure that has no page of its own.
 func (f *filled) failureStatus() int {
-	if f.reply != nil {
+	switch {
+	case f.failure != nil:
+		return f.failure.Status
+	case f.reply != nil:
 		return f.reply.status()
 	}
 	if timedOut(f.err) {

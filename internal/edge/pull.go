@@ -128,6 +128,9 @@ func (r *request) answer(f *fill) {
 		done.close()
 		r.result.reason = done.reason.String()
 		r.forward()
+	case done.failure != nil:
+		r.result.reason, r.result.cookies = done.reason.String(), done.cookies
+		r.respondFailure(done.failure)
 	default:
 		r.source, r.result.reason = sourceMiss, done.reason.String()
 		r.respondRead(done.reply, done.read)
@@ -173,8 +176,7 @@ func (r *request) follow(f *pagecache.Flight) bool {
 		r.respondPage(found{Hit: pagecache.Hit{Page: res.Page}, source: sourceStored, ttl: res.Page.TTL(r.began)})
 	case res.Outcome == pagecache.FlightFailed && r.serveOnError():
 	case res.Outcome == pagecache.FlightFailed && res.Status != 0 && !r.snapshot().identified():
-		r.source = sourceMiss
-		r.fail(res.Status)
+		r.followFailure(&res)
 	default:
 		if res.Outcome == pagecache.FlightNotKept {
 			r.result.reason = res.Reason.String()

@@ -92,7 +92,7 @@ func (r *request) pageHead(f found) {
 	h := &r.ctx.Response.Header
 	r.edge.dated.CopyTo(h)
 	r.readHead(f.Page.Head)
-	if age := f.Page.Age(time.Now()); age > 0 || f.source != sourceStored {
+	if age := f.Page.Age(time.Now()); age > 0 || f.source < sourceStored {
 		r.scratch = strconv.AppendInt(r.scratch[:0], age, 10)
 		h.SetCanonical(fieldAge, r.scratch)
 	}
