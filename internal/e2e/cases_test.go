@@ -260,6 +260,34 @@ func TestCaseO12(t *testing.T) {
 	wantBody(t, send(t, edge.Addr, get("/q")), "<p>[an error occurred while processing the directive]</p>")
 }
 
+// The queries of a sitemap arrive as they are meant, and once each; the pages are
+// there then.
+func TestCaseO13(t *testing.T) {
+	shop := newApp(map[string]string{"/test/": "a page"})
+	s := setup{app: pagesOf(shop), site: `trailing_slash = "keep"`}
+	edge := s.start(t)
+	sitemap := file(t, `<?xml version="1.0" encoding="UTF-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+<url><loc>http://127.0.0.1:18340/test/?a=1&amp;b=2</loc></url>
+<url><loc> <![CDATA[http://127.0.0.1:18340/test/?a=1&b=2]]>
+</loc></url>
+<url><loc>
+  <![CDATA[ http://127.0.0.1:18340/test/?c=1&d=2 ]]></loc></url>
+</urlset>`)
+	if e := command(t, "warm", "--edge", edge.URL, "--sitemap", sitemap, "--host", host); e.code != 0 {
+		t.Fatalf("ssiedge warm ends with %d: %s%s", e.code, e.stdout, e.stderr)
+	}
+	for _, target := range []string{"/test/?a=1&b=2", "/test/?c=1&d=2"} {
+		if n := shop.count("GET " + target); n != 1 {
+			t.Errorf("the app was asked %d times for %s, want once", n, target)
+		}
+		wantKept(t, send(t, edge.Addr, get(target)), "a page")
+	}
+	if n := shop.total(); n != 2 {
+		t.Errorf("the app was asked %d times, want 2", n)
+	}
+}
+
 // Directives are found in bytes, not in parsed HTML.
 func TestCaseO15(t *testing.T) {
 	s := setup{app: newApp(nil), files: map[string]string{

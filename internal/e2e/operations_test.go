@@ -165,6 +165,7 @@ type ended struct {
 func command(t testing.TB, args ...string) ended {
 	t.Helper()
 	cmd := exec.Command(realtest.EdgeBinary(t), args...)
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=50") // else each takes a second to end
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()

@@ -11,6 +11,8 @@ import (
 // visitors is how many come to a cold page at once.
 const visitors = 1000
 
+// Many visitors, one cold page: once as it is, once just after a purge, and once
+// with an app that fails at first (case O14); and what may come in between.
 func TestPulledCrowd(t *testing.T) {
 	for _, test := range []struct {
 		name string
