@@ -1,5 +1,5 @@
 // Package admin is the admin listener: health, readiness, version, metrics,
-// purge, reload and profiles, over HTTP/1.1 with JSON answers.
+// purge, explain, reload and profiles, over HTTP/1.1 with JSON answers.
 //
 // It knows neither the edge nor its configuration; what an endpoint needs is a
 // function or a small interface in [Options], which the caller wires.
