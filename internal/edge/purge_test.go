@@ -275,6 +275,9 @@ func TestPurgeSoft(t *testing.T) {
 	if res := e.purged(PurgeCall{URLs: []string{"/p"}, Soft: true, DryRun: true}); res.Matched["memory"] != 0 {
 		t.Errorf("matched %v of what is expired already", res.Matched)
 	}
+	if res := e.purged(PurgeCall{URLs: []string{"/p"}, DryRun: true}); res.Matched["memory"] != 1 {
+		t.Errorf("matched %v of an expired page, which a hard purge would hit", res.Matched)
+	}
 	for range 5 {
 		e.get("/p").is(t, 200, "answer 1")
 	}
