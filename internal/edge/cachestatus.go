@@ -7,6 +7,7 @@ type outcome struct {
 	reason    string // why the answer is not kept; "": nothing to say
 	kept      bool
 	collapsed bool // the page came of another's fill
+	whole     bool // the app was asked for the whole page, without the visitor's conditions
 	cookies   [][]byte
 	ttl       int64
 }

@@ -28,9 +28,6 @@ func (k *keeping) mode() CookieMode {
 	return CookiesAll
 }
 
-// holdsMore says whether the key holds more of the visitor than the URL.
-func (k *keeping) holdsMore() bool { return k.mode() == CookiesListed || len(k.headers) > 0 }
-
 // byRule says that a rule made the fill: then nothing of the visitor shapes the
 // page that is not in its key.
 func (k *keeping) byRule() bool { return k.policy.Lifetime != nil }

@@ -132,7 +132,7 @@ func (r *request) answer(f *fill) {
 		r.result.reason, r.result.cookies = done.reason.String(), done.cookies
 		r.respondFailure(done.failure)
 	default:
-		r.source, r.result.reason = sourceMiss, done.reason.String()
+		r.source, r.result.reason, r.result.whole = sourceMiss, done.reason.String(), true
 		r.respondRead(done.reply, done.read)
 	}
 }

@@ -134,9 +134,31 @@ func (r *request) respondRead(p *reply, read []byte) {
 		r.passTooLarge(p, read)
 	case read != nil:
 		r.pass(p, io.MultiReader(bytes.NewReader(read), p.exchange.Answer))
+	case r.hasAlready(p.status()):
+		p.close()
+		r.sayUnmodified()
 	default:
 		r.pass(p, p.exchange.Answer)
 	}
+}
+
+// hasAlready says whether the visitor has the reply that stands in the answer:
+// his conditions were kept from the app, which was asked for a page that turned
+// out not to be one to keep.
+func (r *request) hasAlready(status int) bool {
+	if !r.result.whole || status != fasthttp.StatusOK {
+		return false
+	}
+	h := &r.ctx.Response.Header
+	v := validators{etag: string(h.Peek(fasthttp.HeaderETag))}
+	v.modified, _ = parseHTTPDate(h.Peek(fasthttp.HeaderLastModified))
+	return evaluate(&r.ctx.Request.Header, v) == fasthttp.StatusNotModified
+}
+
+func (r *request) sayUnmodified() {
+	r.ctx.SetStatusCode(fasthttp.StatusNotModified)
+	r.ctx.Response.Header.Del(fasthttp.HeaderContentLength)
+	r.finalize()
 }
 
 // passTooLarge passes on a document that may have directives, unrun.
@@ -179,6 +201,10 @@ func (r *request) respondWhole(p *reply, body []byte) {
 			r.assemble(t, string(r.url.path), p.status())
 			return
 		}
+	}
+	if r.hasAlready(p.status()) {
+		r.sayUnmodified()
+		return
 	}
 	r.finalize()
 	if len(plain) > largeBody {
