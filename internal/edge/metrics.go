@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/ssiedge/ssiedge/pagecache"
 )
 
 // metrics are the edge's own counts. On the path of a request they are atomic
@@ -87,6 +89,16 @@ var (
 	descMemoryPages     = desc("memory_pages", "Pages in the memory tier.")
 	descMemoryBytes     = desc("memory_bytes", "Bytes in the memory tier, overhead counted.")
 	descMemoryEvictions = desc("memory_evictions_total", "Pages evicted from the memory tier for want of room.")
+	descMemoryHits      = desc("memory_hits_total", "Look-ups in the memory tier that found something.")
+	descMemoryMisses    = desc("memory_misses_total", "Look-ups in the memory tier that found nothing.")
+
+	descFilesHits       = desc("files_hits_total", "Published files answered from memory.")
+	descFilesMisses     = desc("files_misses_total", "Paths without a published file.")
+	descFilesReads      = desc("files_reads_total", "Published files read from disk.")
+	descFilesErrors     = desc("files_errors_total", "Trouble with published files; each was a miss.")
+	descPublishedHits   = desc("published_hits_total", "Published memcached values found.")
+	descPublishedMisses = desc("published_misses_total", "Published memcached values not found.")
+	descPublishedErrors = desc("published_errors_total", "Requests for published memcached values that failed, and values that are no page.")
 
 	descFills        = desc("fills_total", "Times that an origin was asked for a page, to keep it.")
 	descCollapsed    = desc("fills_collapsed_total", "Requests and includes that waited for another's fill and got its page.")
@@ -161,6 +173,9 @@ func (e *Edge) collectTiers(count func(*prometheus.Desc, uint64, ...string), gau
 	gauge(descMemoryPages, int64(s.Pages))
 	gauge(descMemoryBytes, int64(s.Bytes))
 	count(descMemoryEvictions, uint64(s.Evictions))
+	count(descMemoryHits, uint64(s.Hits))
+	count(descMemoryMisses, uint64(s.Misses))
+	e.collectPublished(count)
 	gauge(descFillsRunning, int64(st.flights.Len()))
 	purges := st.purges.Stats()
 	gauge(descRecords, int64(purges.Live))
@@ -175,6 +190,35 @@ func (e *Edge) collectTiers(count func(*prometheus.Desc, uint64, ...string), gau
 	count(descMemcacheErrors, t.Errors)
 	count(descMemcacheSkipped, t.Skipped, "large")
 	count(descMemcacheSkipped, t.LeftAlone, "trouble")
+}
+
+// collectPublished gives what all sites together found of published pages since
+// the last reload.
+func (e *Edge) collectPublished(count func(*prometheus.Desc, uint64, ...string)) {
+	var files pagecache.FilesStats
+	var published pagecache.PublishedStats
+	for _, s := range e.state.Load().router.sites {
+		if s.files != nil {
+			f := s.files.Stats()
+			files.Hits += f.Hits
+			files.Misses += f.Misses
+			files.Reads += f.Reads
+			files.Errors += f.Errors
+		}
+		if s.published != nil {
+			p := s.published.Stats()
+			published.Hits += p.Hits
+			published.Misses += p.Misses
+			published.Errors += p.Errors + p.Refused
+		}
+	}
+	count(descFilesHits, files.Hits)
+	count(descFilesMisses, files.Misses)
+	count(descFilesReads, files.Reads)
+	count(descFilesErrors, files.Errors)
+	count(descPublishedHits, published.Hits)
+	count(descPublishedMisses, published.Misses)
+	count(descPublishedErrors, published.Errors)
 }
 
 // collectOrigins gives what the pools counted since they were made; a reload
