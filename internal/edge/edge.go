@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -23,7 +24,9 @@ type Edge struct {
 	state    atomic.Pointer[state]
 	pool     sync.Pool // of *request
 
-	background sync.WaitGroup // fills that no visitor waits for
+	background sync.WaitGroup  // fills that no visitor waits for
+	living     context.Context // theirs; ends with Close
+	end        context.CancelFunc
 
 	reload sync.Mutex // one Reload at a time
 }
@@ -44,6 +47,7 @@ func New(o Options) (*Edge, error) {
 		e.log = slog.New(slog.DiscardHandler)
 		e.reports = newReporter(e.log)
 	}
+	e.living, e.end = context.WithCancel(context.Background())
 	e.pool.New = func() any { return new(request) }
 	var err error
 	if e.dated, err = datedHeader(); err != nil {
@@ -86,9 +90,11 @@ func (e *Edge) Reload(o Options) error {
 // configuration has mistakes.
 func (e *Edge) ReloadFailed() { e.metrics.reloadsFailed.Add(1) }
 
-// Close waits for fills in the background, and closes the journal and idle
-// connections to origins and memcached. Requests under way end by themselves.
+// Close gives up the fills in the background, which nobody waits for, and closes
+// the journal and idle connections to origins and memcached. Requests under way
+// end by themselves.
 func (e *Edge) Close() {
+	e.end()
 	e.background.Wait()
 	st := e.state.Load()
 	st.close()

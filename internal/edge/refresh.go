@@ -2,7 +2,6 @@ package edge
 
 import (
 	"bytes"
-	"context"
 	"runtime/debug"
 
 	"github.com/ssiedge/ssiedge/pagecache"
@@ -22,7 +21,7 @@ func (e *Edge) refresh(of *target, visitor *visitor, flight *pagecache.Flight) {
 		}()
 		f := &fill{edge: e, target: t, keyed: new(keyed), visitor: v, flight: flight}
 		f.keyed.take(t, v, v.route, v.scheme)
-		done := f.ask(context.Background(), nil)
+		done := f.ask(e.living, nil)
 		f.settle(&done)
 		done.close()
 	})

@@ -145,3 +145,33 @@ func TestVisitorTakesNoStalePageAway(t *testing.T) {
 	app.status.Store(500)
 	e.get("/p").is(t, 200, "page 1")
 }
+
+// TestCloseGivesUpRefreshes: an app that never ends its answer does not hold up
+// the end of the edge.
+func TestCloseGivesUpRefreshes(t *testing.T) {
+	asked := make(chan struct{})
+	var count atomic.Int32
+	e := newEdge(t, keepingPages(), withApp(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Age", "100")
+		w.Header().Set("Cache-Control", "max-age=60, stale-while-revalidate=3600")
+		io.WriteString(w, "page")
+		if count.Add(1) > 1 {
+			w.(http.Flusher).Flush()
+			close(asked)
+			<-r.Context().Done()
+		}
+	}))
+	e.get("/p").is(t, 200, "page")
+	e.get("/p").is(t, 200, "page")
+	<-asked
+	closed := make(chan struct{})
+	go func() {
+		e.Close()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(patience):
+		t.Error("Close waits for the app")
+	}
+}
