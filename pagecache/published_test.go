@@ -330,6 +330,9 @@ func TestPublishedTrouble(t *testing.T) {
 	})
 	s.clock.advance(time.Second)
 	s.server.Signal(syscall.SIGSTOP)
+	realtest.Eventually(t, "memcached has stopped", func() bool { // a signal takes its time
+		return s.memcacheHangs()
+	})
 	defer s.server.Signal(syscall.SIGCONT)
 	before := p.Stats()
 	for range 3 {
@@ -398,4 +401,14 @@ func BenchmarkPublishedPeek(b *testing.B) {
 			b.Fatal("no copy")
 		}
 	}
+}
+
+// memcacheHangs says whether memcached leaves a question unanswered.
+func (s *shelf) memcacheHangs() bool {
+	c, err := NewMemcache(MemcacheOptions{Servers: []string{s.server.Addr}, Timeout: 200 * time.Millisecond})
+	if err != nil {
+		return false
+	}
+	defer c.Close()
+	return c.Ping() != nil
 }
