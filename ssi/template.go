@@ -17,12 +17,14 @@ const (
 
 // Options say how documents are compiled. The zero value works.
 type Options struct {
-	ErrorMessage   string // "": DefaultErrorMessage
-	SilentErrors   bool   // print nothing where a directive went wrong, unless the document has a config errmsg
-	UnknownIsError bool   // <!--#word that is no command prints the error message; false: it is kept as text
-	MaxDirective   int    // bytes, brackets included; 0: DefaultMaxDirective
-	MaxValue       int    // bytes of a parameter's value; 0: DefaultMaxValue
-	MaxParams      int    // of a directive; 0: DefaultMaxParams
+	Dialect        Dialect     // DialectNginx by default
+	Expressions    Expressions // of the apache dialect; ExpressionsAp by default
+	ErrorMessage   string      // "": DefaultErrorMessage
+	SilentErrors   bool        // print nothing where a directive went wrong, unless the document has a config errmsg
+	UnknownIsError bool        // <!--#word that is no command prints the error message; false: it is kept as text
+	MaxDirective   int         // bytes, brackets included; 0: DefaultMaxDirective
+	MaxValue       int         // bytes of a parameter's value; 0: DefaultMaxValue
+	MaxParams      int         // of a directive; 0: DefaultMaxParams
 }
 
 func (o Options) withDefaults() Options {
