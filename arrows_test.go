@@ -66,7 +66,7 @@ var policy = map[string]may{
 		ours:   []string{"conf", "internal/edge", "internal/admin", "internal/check", "internal/demo", "internal/warm", "internal/accesslog", "ssi", "pagecache", "origin"},
 		others: []string{cobra, errgroup, fasthttp, prometheus, promhttp, collectors, unix, term},
 	},
-	"internal/realtest": {},
+	"internal/realtest": {others: []string{unix}},
 	"internal/e2e":      {tests: []string{memcache, chromedp, cdpNetwork}},
 }
 

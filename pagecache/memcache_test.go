@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -107,8 +106,8 @@ func TestMemcacheHungServer(t *testing.T) {
 	s := realtest.Memcached(t)
 	c := newTestMemcache(t, 30*time.Millisecond, s.Addr)
 	storeOn(t, dialMemcached(t, s.Addr), "/a", 0, "one")
-	s.Signal(syscall.SIGSTOP)
-	defer s.Signal(syscall.SIGCONT)
+	s.Hang(t)
+	defer s.Resume()
 	for range 3 {
 		_, _, err := c.Get("/a")
 		var timeout net.Error
@@ -119,7 +118,7 @@ func TestMemcacheHungServer(t *testing.T) {
 	if err := c.Ping(); err == nil {
 		t.Error("a hung server gave a sign of life")
 	}
-	s.Signal(syscall.SIGCONT)
+	s.Resume()
 	realtest.Eventually(t, "the server is back", func() bool {
 		v, _, err := c.Get("/a")
 		return err == nil && string(v) == "one"

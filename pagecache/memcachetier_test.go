@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -208,8 +207,8 @@ func TestMemcacheTierHungServer(t *testing.T) {
 		_, b := tier.Get(of(hung))
 		return a && b
 	})
-	hung.Signal(syscall.SIGSTOP)
-	defer hung.Signal(syscall.SIGCONT)
+	hung.Hang(t)
+	defer hung.Resume()
 	before := tier.Stats()
 	for range 1000 {
 		if _, ok := tier.Get(of(hung)); ok {
@@ -237,7 +236,7 @@ func TestMemcacheTierHungServer(t *testing.T) {
 	if n := tier.Stats().Errors - errors; n != 1 {
 		t.Errorf("%d probes after the pause, want one", n)
 	}
-	hung.Signal(syscall.SIGCONT)
+	hung.Resume()
 	realtest.Eventually(t, "the server is used again", func() bool {
 		clock.Add(int64(pause))
 		tier.Put(of(hung), testPage("hung"))

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -329,11 +328,8 @@ func TestPublishedTrouble(t *testing.T) {
 		return ok
 	})
 	s.clock.advance(time.Second)
-	s.server.Signal(syscall.SIGSTOP)
-	realtest.Eventually(t, "memcached has stopped", func() bool { // a signal takes its time
-		return s.memcacheHangs()
-	})
-	defer s.server.Signal(syscall.SIGCONT)
+	s.server.Hang(t)
+	defer s.server.Resume()
 	before := p.Stats()
 	for range 3 {
 		if got := text(p.Get(keyOf("/a"))); got != "none" {
@@ -346,7 +342,7 @@ func TestPublishedTrouble(t *testing.T) {
 	if s.said.count("published page cannot be asked for") == 0 {
 		t.Errorf("log %s", s.said)
 	}
-	s.server.Signal(syscall.SIGCONT)
+	s.server.Resume()
 	realtest.Eventually(t, "the page is found again", func() bool {
 		s.clock.advance(time.Second)
 		page, ok := p.Get(keyOf("/a"))
@@ -401,14 +397,4 @@ func BenchmarkPublishedPeek(b *testing.B) {
 			b.Fatal("no copy")
 		}
 	}
-}
-
-// memcacheHangs says whether memcached leaves a question unanswered.
-func (s *shelf) memcacheHangs() bool {
-	c, err := NewMemcache(MemcacheOptions{Servers: []string{s.server.Addr}, Timeout: 200 * time.Millisecond})
-	if err != nil {
-		return false
-	}
-	defer c.Close()
-	return c.Ping() != nil
 }

@@ -102,7 +102,7 @@ func TestMemcachedFaults(t *testing.T) {
 		name       string
 		harm, cure func()
 	}{
-		{"hung", func() { server.Signal(syscall.SIGSTOP) }, func() { server.Signal(syscall.SIGCONT) }},
+		{"hung", func() { server.Hang(t) }, server.Resume},
 		{"killed", server.Stop, func() { server.Restart(t) }},
 		{"restarted", func() {}, func() { server.Restart(t) }},
 	} {
@@ -136,8 +136,8 @@ func TestMemcachedMemory(t *testing.T) {
 	s := setup{app: pagesOf(app), top: fmt.Sprintf("[memcache]\nservers = [%q]\n", server.Addr)}
 	edge := s.start(t)
 	wantStored(t, send(t, edge.Addr, get("/p/1")), "page 1")
-	server.Signal(syscall.SIGSTOP)
-	defer server.Signal(syscall.SIGCONT)
+	server.Hang(t)
+	defer server.Resume()
 	for range 3 {
 		wantKept(t, send(t, edge.Addr, get("/p/1")), "page 1")
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -263,9 +262,9 @@ func TestMemcachedInTrouble(t *testing.T) {
 		}
 	}
 	crowd("is well")
-	m.Signal(syscall.SIGSTOP)
+	m.Hang(t)
 	crowd("hangs")
-	m.Signal(syscall.SIGCONT)
+	m.Resume()
 	m.Stop()
 	crowd("is killed")
 	m.Restart(t)
