@@ -161,7 +161,7 @@ func (d *document) failed(pos position, kind string, err error) {
 }
 
 // maxReports bounds what one run tells about itself.
-const maxReports = 100
+const maxReports = 1000
 
 // report survives a panic in Report: a document that is not finished would be waited for without end.
 func (d *document) report(pos position, kind string, err error) {
@@ -171,7 +171,7 @@ func (d *document) report(pos position, kind string, err error) {
 		}
 	}()
 	if d.run.env.Report != nil && d.run.reports.Add(1) <= maxReports {
-		d.run.env.Report(Problem{Name: d.t.name, Line: int(pos.line), Col: int(pos.col), Kind: kind, Message: err.Error()})
+		d.run.env.Report(Problem{Name: d.t.name, Line: int(pos.line), Col: int(pos.col), Kind: kind, Message: err.Error(), From: d.vars})
 	}
 }
 

@@ -107,6 +107,10 @@ func (d *document) answer(f Fragment) {
 
 // become decides which of template, body, stub and error message the document is: exactly one.
 func (d *document) become(f Fragment) {
+	if errors.Is(f.Err, ErrTooLarge) {
+		d.run.overflow()
+		return
+	}
 	if f.Err != nil {
 		d.up.failed(d.pos, KindInclude, fmt.Errorf("include %q: %w", d.url, f.Err))
 	}

@@ -27,7 +27,7 @@ type Fragment struct {
 	Template  *Template // run as a document of its own, with Variables
 	Body      []byte    // printed as it is; kept until the run is closed
 	Variables Variables // of the fragment; needed with Template, and used by a stub also with Err
-	Err       error     // the fragment failed: the stub stands for it, else the error message
+	Err       error     // the fragment failed: the stub stands for it, else the error message; ErrTooLarge: the run ends
 	Status    int       // of the answer; set= keeps the old value from 300 on
 }
 
@@ -59,7 +59,7 @@ type Env struct {
 	Deadline    time.Time      // when includes still pending fail; zero: never
 	AtHand      bool           // Fetch is never called: what Lookup lacks stays pending for good (HEAD)
 
-	// Report is told what goes wrong at run time, with the directive's place; no more than 100 times, and of includes
+	// Report is told what goes wrong at run time, with the directive's place; no more than 1,000 times, and of includes
 	// over the limit once. It is called from several goroutines; may be nil.
 	Report func(Problem)
 	// Panicked is told of a panic in the Includer, in Variables or in the run; its directive counts as failed. May be nil.

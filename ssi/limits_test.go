@@ -2,6 +2,9 @@ package ssi
 
 import (
 	"bytes"
+	"context"
+	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -101,10 +104,10 @@ func TestExpandedLimit(t *testing.T) {
 func TestWorkBudget(t *testing.T) {
 	reports := 0
 	env := &Env{Variables: vars{"k": strings.Repeat("k", 1<<10)}, MaxPage: 100 << 10, Report: func(Problem) { reports++ }}
-	r := start(strings.Repeat(`<!--#set var="a" value="$k$k" -->`, 1000), env)
+	r := start(strings.Repeat(`<!--#set var="a" value="$k$k" -->`, 2000), env)
 	defer r.Close()
 	fits := workPerByte * (100 << 10) / (2 << 10)
-	wantOutput(t, r, strings.Repeat("[E]", 1000-fits))
+	wantOutput(t, r, strings.Repeat("[E]", 2000-fits))
 	if reports != maxReports {
 		t.Errorf("%d reports", reports)
 	}
@@ -170,4 +173,46 @@ func TestConcurrentRuns(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// TestIncluderEndsRun: an Includer that gathered too much ends the run, and what else is pending is given up.
+func TestIncluderEndsRun(t *testing.T) {
+	s := &slow{hook: func(ctx context.Context, name string) (Fragment, bool) {
+		if name == "large" {
+			return Fragment{Err: fmt.Errorf("1 MB and more: %w", ErrTooLarge)}, true
+		}
+		<-ctx.Done()
+		return Fragment{Err: ctx.Err()}, true
+	}}
+	r := start(`a<!--#include virtual="/never" -->b<!--#include virtual="/large" -->c`, &Env{Includer: s})
+	defer r.Close()
+	<-r.Done()
+	if n, err := r.WriteTo(io.Discard); r.Err() != ErrTooLarge || err != ErrTooLarge {
+		t.Errorf("Err is %v, WriteTo %d, %v; want ErrTooLarge", r.Err(), n, err)
+	}
+}
+
+// TestProblemsTellTheirDocument, by its Variables, and all 500 of them are told.
+func TestProblemsTellTheirDocument(t *testing.T) {
+	var mu sync.Mutex
+	froms := map[string]int{}
+	env := &Env{
+		Variables: vars{"who": "page"}, MaxDepth: 1,
+		Includer: &slow{hook: func(context.Context, string) (Fragment, bool) {
+			t := Compile("inner", []byte(`<!--#include virtual="/deeper" -->`), Options{})
+			return Fragment{Template: t, Variables: vars{"who": "inner"}}, true
+		}},
+		Report: func(p Problem) {
+			mu.Lock()
+			defer mu.Unlock()
+			who, _ := p.From.Lookup("who")
+			froms[string(who)]++
+		},
+	}
+	r := start(strings.Repeat(`<!--#include virtual="/x" stub="none" -->`, 499)+`<!--#include virtual="/inner" -->`, env)
+	defer r.Close()
+	<-r.Done()
+	if froms["page"] != 499 || froms["inner"] != 1 {
+		t.Errorf("problems came from %v, want 499 of the page and 1 of inner", froms)
+	}
 }

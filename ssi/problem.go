@@ -26,6 +26,8 @@ type Problem struct {
 	Kind      string // one of the Kind constants
 	Message   string // what is wrong
 	Cure      string // what to do about it; may be empty at run time
+
+	From Variables // at run time: of the document, as in Include; nil: none
 }
 
 // String gives "name:line:col: message; cure".
@@ -95,12 +97,12 @@ func (fs *faults) problems(name string, src []byte) []Problem {
 	c := lineCounter{src: src}
 	for _, f := range fs.list {
 		p := c.at(f.off)
-		list = append(list, Problem{name, int(p.line), int(p.col), f.kind, f.message, f.cure})
+		list = append(list, Problem{Name: name, Line: int(p.line), Col: int(p.col), Kind: f.kind, Message: f.message, Cure: f.cure})
 	}
 	if fs.omitted > 0 {
 		p := c.at(len(src))
-		list = append(list, Problem{name, int(p.line), int(p.col), KindSyntax,
-			strconv.Itoa(fs.omitted) + " more problems are not listed", "mend these first"})
+		list = append(list, Problem{Name: name, Line: int(p.line), Col: int(p.col), Kind: KindSyntax,
+			Message: strconv.Itoa(fs.omitted) + " more problems are not listed", Cure: "mend these first"})
 	}
 	return list
 }

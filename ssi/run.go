@@ -11,7 +11,7 @@ import (
 
 // Errors of a run.
 var (
-	// ErrTooLarge says that a run printed more than Env.MaxPage.
+	// ErrTooLarge says that a run printed more than Env.MaxPage, or that an Includer gathered more than the page may hold.
 	ErrTooLarge = errors.New("ssi: page is larger than the limit")
 	// ErrPending is WriteTo's answer where an include is not at hand and Env.AtHand forbids asking for it.
 	ErrPending = errors.New("ssi: an include is not at hand")
@@ -99,6 +99,10 @@ func (r *Run) Wait(d time.Duration) bool {
 		return false
 	}
 }
+
+// Done is closed when all is printed. It is nil for a run that never had to wait, or that waits for what is not at
+// hand: Wait tells which.
+func (r *Run) Done() <-chan struct{} { return r.done }
 
 // Err is ErrTooLarge when the limit was hit, else nil; known when complete.
 func (r *Run) Err() error {
