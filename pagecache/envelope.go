@@ -2,31 +2,35 @@ package pagecache
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"math"
+	"strconv"
 )
 
-// An envelope is a pulled page as bytes, for tiers outside this process. All
-// numbers are big-endian:
+// An envelope is a pulled page as bytes, for tiers outside this process. A
+// person can read it: lines of text say what the page is, then come its head,
+// as bytes of HTTP, and its body:
 //
-//	 0  4  "SSE1": what it is, and its version
-//	 4  4  CRC-32C of all other bytes
-//	 8  2  status; 0: a list of the variants of one
-//	10  2  0
-//	12  8  Seq
-//	20  8  Measured
-//	28 16  InitialAge, Lifetime, StaleError, StaleWhile or Flags
-//	44 16  lengths of journal, key, head and body
-//	60     journal, key, head, body
+//	ssiedge-page 2 8c7f1d02
+//	journal: "e5ab41d9f5e5b8a2"
+//	key: "p0\x00http\x00www.example.com\x00/towns?\x00"
+//	...
+//	body: 10240
 //
-// The key is inside because the place of an envelope may be a hash of it, or
-// hold somebody else's value; the journal because Seq means nothing without.
+//	HTTP/1.1 200 OK
+//	Content-Type: text/html
+//
+//	<html>...
+//
+// The first line is what it is, its version, and CRC-32C of all that follows
+// it. What the others say is in preamble.go. The key is inside because the
+// place of an envelope may be a hash of it, or hold somebody else's bytes; the
+// journal because Seq means nothing without.
 const (
-	envelopeMagic = "SSE1"
-	envelopeHead  = 60
+	envelopeMagic = "ssiedge-page 2 "
+	envelopeHead  = len(envelopeMagic + "8c7f1d02\n")
 )
 
 // Errors of Decode. Each means that there is no page.
@@ -38,97 +42,98 @@ var (
 // Encode appends the envelope of a page under a key of a journal. Nothing is
 // kept. What only memory holds, such as what was derived, is not part of it.
 func Encode(dst []byte, key []byte, journal string, p *Page) []byte {
-	body := p.Body
+	dst, body := encodeStart(dst, key, journal, p)
+	return append(dst, body...)
+}
+
+// encodeStart appends an envelope but for its body, which it returns.
+func encodeStart(dst []byte, key []byte, journal string, p *Page) (start, body []byte) {
+	body = p.Body
 	if v := p.variants(); v != nil {
 		body = v.append(nil)
 	}
-	start := len(dst)
-	dst = append(dst, envelopeMagic...)
-	dst = append(dst, 0, 0, 0, 0)
-	dst = binary.BigEndian.AppendUint16(dst, uint16(p.Status))
-	dst = append(dst, 0, 0)
-	dst = binary.BigEndian.AppendUint64(dst, p.Seq)
-	dst = binary.BigEndian.AppendUint64(dst, uint64(p.Measured))
-	for _, n := range [...]uint32{p.InitialAge, p.Lifetime, p.StaleError, p.while} {
-		dst = binary.BigEndian.AppendUint32(dst, n)
+	if len(p.Head) > math.MaxUint32 || len(body) > math.MaxUint32 {
+		panic("BUG: pagecache: part of a page over 4 GiB")
 	}
-	for _, n := range [...]int{len(journal), len(key), len(p.Head), len(body)} {
-		if n > math.MaxUint32 {
-			panic("BUG: pagecache: part of a page over 4 GiB")
-		}
-		dst = binary.BigEndian.AppendUint32(dst, uint32(n))
-	}
-	dst = append(dst, journal...)
-	dst = append(dst, key...)
-	dst = append(dst, p.Head...)
-	dst = append(dst, body...)
-	binary.BigEndian.PutUint32(dst[start+4:], envelopeSum(dst[start:]))
-	return dst
+	from := len(dst)
+	dst = append(dst, envelopeMagic+"00000000\n"...)
+	m := preambleOf(key, journal, p, len(body))
+	dst = append(m.append(dst), p.Head...)
+	putSum(dst[from:], crc32.Update(crc32.Checksum(dst[from+envelopeHead:], castagnoli), castagnoli, body))
+	return dst, body
 }
 
 // EnvelopeSize returns the bytes of a page's envelope.
 func EnvelopeSize(key []byte, journal string, p *Page) int {
-	n := envelopeHead + len(journal) + len(key) + len(p.Head) + len(p.Body)
+	body := len(p.Body)
 	if v := p.variants(); v != nil {
-		n += int(v.size())
+		body = len(v.append(nil))
 	}
-	return n
+	m := preambleOf(key, journal, p, body)
+	var space [512]byte
+	return envelopeHead + len(m.append(space[:0])) + len(p.Head) + body
 }
 
 // Decode reads the envelope of a page that was stored under a key of a
 // journal. Bytes that are anything else are an error. The page keeps nothing
 // of b: what it takes in memory is what it counts for.
 func Decode(b, key []byte, journal string) (*Page, error) {
-	parts, ok := openEnvelope(b)
-	if !ok {
+	sum, ok := envelopeSum(b)
+	if !ok || sum != crc32.Checksum(b[envelopeHead:], castagnoli) {
 		return nil, ErrEnvelope
 	}
-	if string(parts[0]) != journal || !bytes.Equal(parts[1], key) {
-		return nil, ErrForeignEnvelope
+	m, rest, ok := readPreamble(b[envelopeHead:])
+	if !ok || uint64(len(rest)) != m.length() {
+		return nil, ErrEnvelope
 	}
-	f := Freshness{
-		Measured:   int64(binary.BigEndian.Uint64(b[20:])),
-		InitialAge: binary.BigEndian.Uint32(b[28:]),
-		Lifetime:   binary.BigEndian.Uint32(b[32:]),
-		StaleError: binary.BigEndian.Uint32(b[36:]),
-		while:      binary.BigEndian.Uint32(b[40:]),
+	if err := m.belongs(key, journal); err != nil {
+		return nil, err
 	}
-	status, seq := int(binary.BigEndian.Uint16(b[8:])), binary.BigEndian.Uint64(b[12:])
-	head, body := parts[2], parts[3]
-	if status == 0 {
+	return m.page(exactCopy(rest[:m.head]), exactCopy(rest[m.head:]))
+}
+
+// belongs says whether the envelope is one of a key of a journal.
+func (m *preamble) belongs(key []byte, journal string) error {
+	if m.journal != journal || m.key != string(key) {
+		return ErrForeignEnvelope
+	}
+	return nil
+}
+
+// page makes the page of an envelope's parts, which it keeps.
+func (m *preamble) page(head, body []byte) (*Page, error) {
+	if m.status == 0 {
 		v, err := readVariants(body)
 		if err != nil || len(head) > 0 {
 			return nil, fmt.Errorf("%w: no list of variants", ErrEnvelope)
 		}
-		return newVariantsPage(v, f, seq), nil
+		return newVariantsPage(v, m.freshness, m.seq), nil
 	}
 	if !bytes.HasPrefix(head, []byte("HTTP/1.1 ")) || !bytes.HasSuffix(head, []byte("\r\n\r\n")) {
 		return nil, fmt.Errorf("%w: its head is none", ErrEnvelope)
 	}
-	return NewPulledPage(status, exactCopy(head), exactCopy(body), f, seq), nil
+	return NewPulledPage(m.status, head, body, m.freshness, m.seq), nil
 }
 
-// openEnvelope checks that b is an envelope, whole and unharmed, and cuts it
-// into its parts.
-func openEnvelope(b []byte) (parts [4][]byte, ok bool) {
-	if len(b) < envelopeHead || string(b[:4]) != envelopeMagic || binary.BigEndian.Uint32(b[4:]) != envelopeSum(b) {
-		return parts, false
+// envelopeSum reads the sum in an envelope's first line.
+func envelopeSum(b []byte) (sum uint32, ok bool) {
+	if len(b) < envelopeHead || string(b[:len(envelopeMagic)]) != envelopeMagic {
+		return 0, false
 	}
-	rest := b[envelopeHead:]
-	for i := range parts {
-		n := binary.BigEndian.Uint32(b[44+4*i:])
-		if uint64(n) > uint64(len(rest)) {
-			return parts, false
-		}
-		parts[i], rest = rest[:n], rest[n:]
-	}
-	return parts, len(rest) == 0 && b[10]|b[11] == 0
+	n, err := strconv.ParseUint(view(b[len(envelopeMagic):envelopeHead-1]), 16, 32)
+	var same [envelopeHead]byte
+	copy(same[:], b)
+	putSum(same[:], uint32(n)) // one way to write it
+	return uint32(n), err == nil && bytes.Equal(same[:], b[:envelopeHead])
 }
 
-// envelopeSum is the sum of all bytes but the sum's own.
-func envelopeSum(b []byte) uint32 {
-	table := crc32.MakeTable(crc32.Castagnoli)
-	return crc32.Update(crc32.Checksum(b[:4], table), table, b[8:])
+// putSum writes the sum into an envelope's first line.
+func putSum(b []byte, sum uint32) {
+	const digits = "0123456789abcdef"
+	for i := range 8 {
+		b[len(envelopeMagic)+i] = digits[sum>>(28-4*i)&15]
+	}
+	b[envelopeHead-1] = '\n'
 }
 
 // exactCopy copies without spare room, which would count for the page.

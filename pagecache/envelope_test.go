@@ -2,9 +2,9 @@ package pagecache
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"strings"
 	"testing"
 )
@@ -38,7 +38,7 @@ func TestNewPulledPage(t *testing.T) {
 func TestEnvelope(t *testing.T) {
 	empty := NewPulledPage(301, []byte("HTTP/1.1 301 Moved Permanently\r\nLocation: /\r\n\r\n"), nil, Freshness{Measured: -5, while: flagged | uint32(MustRevalidate|NoCache)}, 1<<63)
 	large := pulledPage(strings.Repeat("x", 3<<20))
-	large.Freshness = Freshness{Measured: 1 << 60, InitialAge: 1<<32 - 1, Lifetime: 1<<32 - 2, while: 1<<32 - 3, StaleError: 1<<32 - 4}
+	large.Freshness = Freshness{Measured: 1 << 60, InitialAge: 1<<32 - 1, Lifetime: 1<<32 - 2, while: flagged - 1, StaleError: 1<<32 - 4}
 	variants := newVariantsPage(&variants{names: []string{"A"}, generation: 9, held: []string{"x"}}, Freshness{Lifetime: 5}, 3)
 	for i, p := range []*Page{pulledPage("body"), pulledPage(""), empty, large, variants} {
 		b := Encode([]byte("before"), []byte("key"), "journal", p)
@@ -58,9 +58,11 @@ func TestEnvelope(t *testing.T) {
 
 func TestDecodeRefuses(t *testing.T) {
 	good := Encode(nil, []byte("key"), "journal", pulledPage("body"))
-	resum := func(b []byte) []byte {
-		binary.BigEndian.PutUint32(b[4:], envelopeSum(b))
-		return b
+	said := func(old, new string) []byte {
+		if !bytes.Contains(good, []byte(old)) {
+			t.Fatalf("there is no %q", old)
+		}
+		return resum(bytes.Replace(good, []byte(old), []byte(new), 1))
 	}
 	for _, c := range []struct {
 		name         string
@@ -76,22 +78,75 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a raw body", []byte(strings.Repeat("<p>hello</p>", 20)), "key", "journal", ErrEnvelope},
 		{"a byte more", append(bytes.Clone(good), 0), "key", "journal", ErrEnvelope},
 		{"a byte more, summed", resum(append(bytes.Clone(good), 0)), "key", "journal", ErrEnvelope},
-		{"other version", resum(bytes.Replace(good, []byte("SSE1"), []byte("SSE2"), 1)), "key", "journal", ErrEnvelope},
-		{"head without its end", resum(bytes.Replace(good, []byte("\r\n\r\n"), []byte("\r\nxx"), 1)), "key", "journal", ErrEnvelope},
-		{"head of something else", resum(bytes.Replace(good, []byte("HTTP"), []byte("HTTQ"), 1)), "key", "journal", ErrEnvelope},
+		{"other version", said("page 2", "page 3"), "key", "journal", ErrEnvelope},
+		{"head without its end", said("\r\n\r\n", "\r\nxx"), "key", "journal", ErrEnvelope},
+		{"head of something else", said("HTTP", "HTTQ"), "key", "journal", ErrEnvelope},
+		{"no end of the lines", resum(bytes.Replace(good[:len(good)-4], []byte("\n\n"), []byte("\n "), 1)), "key", "journal", ErrEnvelope},
+		{"another line", said("seq: 7\n", "seq: 7\nsex: 7\n"), "key", "journal", ErrEnvelope},
+		{"a line missing", said("seq: 7\n", ""), "key", "journal", ErrEnvelope},
+		{"lines in another order", said("status: 200\nseq: 7\n", "seq: 7\nstatus: 200\n"), "key", "journal", ErrEnvelope},
+		{"a number with a zero before", said("seq: 7\n", "seq: 07\n"), "key", "journal", ErrEnvelope},
+		{"a number below zero", said("seq: 7\n", "seq: -7\n"), "key", "journal", ErrEnvelope},
+		{"a number over its limit", said("age: 0\n", "age: 4294967296\n"), "key", "journal", ErrEnvelope},
+		{"a date that is not that of the number", said("12:00:00.000Z", "12:00:01.000Z"), "key", "journal", ErrEnvelope},
+		{"a flag that nobody knows", said("flags:\n", "flags: x\n"), "key", "journal", ErrEnvelope},
+		{"flags in another order", said("flags:\n", "flags: must-revalidate no-cache\n"), "key", "journal", ErrEnvelope},
+		{"flags and a window", said("stale-while: 0\nstale-error: 600\nflags:\n", "stale-while: 1\nstale-error: 600\nflags: no-cache\n"), "key", "journal", ErrEnvelope},
+		{"a key that is quoted otherwise", said(`key: "key"`, "key: `key`"), "key", "journal", ErrEnvelope},
+		{"a sum in capitals", capitals(good), "key", "journal", ErrEnvelope},
 	} {
 		if p, err := Decode(c.b, []byte(c.key), c.journal); !errors.Is(err, c.want) || p != nil {
 			t.Errorf("%s: %v %v", c.name, p, err)
 		}
 	}
-	for _, at := range []int{44, 48, 52, 56} { // lengths that are not those of the parts
-		for _, n := range []uint32{0, 1 << 10, 1<<32 - 1} {
-			b := bytes.Clone(good)
-			binary.BigEndian.PutUint32(b[at:], n)
-			if _, err := Decode(resum(b), []byte("key"), "journal"); err == nil {
-				t.Errorf("length at %d is %d: no error", at, n)
+	for _, part := range []string{"head: 167\n", "body: 4\n"} { // lengths that are not those of the parts
+		for _, n := range []uint32{0, 5, 1 << 10, 1<<32 - 1} {
+			b := said(part, fmt.Sprintf("%s: %d\n", part[:4], n))
+			if _, err := Decode(b, []byte("key"), "journal"); err == nil {
+				t.Errorf("%.4s is %d bytes: no error", part, n)
 			}
 		}
+	}
+}
+
+// resum puts the sum of an envelope right.
+func resum(b []byte) []byte {
+	putSum(b, crc32.Checksum(b[envelopeHead:], castagnoli))
+	return b
+}
+
+// capitals writes the sum in capitals, of a page whose sum has a letter.
+func capitals(b []byte) []byte {
+	b = bytes.Clone(b)
+	for i := 0; bytes.Equal(bytes.ToUpper(b[:envelopeHead-1])[len(envelopeMagic):], b[len(envelopeMagic):envelopeHead-1]); i++ {
+		b = resum(append(b[:len(b)-1], byte('0'+i)))
+	}
+	copy(b[len(envelopeMagic):envelopeHead], bytes.ToUpper(b[len(envelopeMagic):envelopeHead]))
+	return b
+}
+
+// A person can read it.
+func TestEnvelopeText(t *testing.T) {
+	p := pulledPage("<p>body</p>")
+	p.Freshness.forbid(NoCache | MustRevalidate)
+	got := string(Encode(nil, []byte("p0\x00http\x00www.example.com\x00/towns?\x00é\xff"), "e5ab41d9f5e5b8a2", p))
+	want := "ssiedge-page 2 " + got[15:23] + `
+journal: "e5ab41d9f5e5b8a2"
+key: "p0\x00http\x00www.example.com\x00/towns?\x00\u00e9\xff"
+status: 200
+seq: 7
+measured: 1796040000000 2026-11-30T12:00:00.000Z
+age: 0
+lifetime: 3600
+stale-while: 0
+stale-error: 0
+flags: no-cache must-revalidate
+head: 167
+body: 11
+
+` + string(p.Head) + "<p>body</p>"
+	if got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
 
@@ -122,8 +177,7 @@ func FuzzDecode(f *testing.F) {
 		if len(b) < envelopeHead {
 			return
 		}
-		b = bytes.Clone(b)
-		binary.BigEndian.PutUint32(b[4:], envelopeSum(b))
+		b = resum(bytes.Clone(b))
 		p, err := Decode(b, []byte("key"), "journal")
 		if err == nil && !bytes.Equal(Encode(nil, []byte("key"), "journal", p), b) {
 			t.Errorf("%q became %q", b, Encode(nil, []byte("key"), "journal", p))
