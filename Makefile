@@ -11,7 +11,7 @@ GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0
 FUZZTIME ?= 5s
 TIMEOUT ?= 10m
 
-.PHONY: test check build demo deps fmt vet lint race arrows fuzz vuln
+.PHONY: test check build demo deps fmt vet lint race arrows fuzz vuln conformance
 
 # The whole test suite, on a machine that may be fresh.
 test: deps
@@ -83,3 +83,11 @@ vuln:
 		0|3) exit $$code ;; \
 		*) echo "govulncheck could not run here (exit code $$code): nothing was checked for known holes" ;; \
 	esac; }
+
+# The public test suite of HTTP caches against a real ssiedge: node, and the
+# suite's own repository, after "npm install" there (docs/conformance.md).
+# SETTINGS=bench/conformance-defaults.toml: with our defaults; TEST=id: one test.
+SETTINGS ?= bench/conformance.toml
+conformance: build
+	@test -n "$(SUITE)" || { echo "say where the suite is: make conformance SUITE=dir"; exit 2; }
+	node bench/conformance.mjs "$(SUITE)" bin/ssiedge "$(SETTINGS)" $(TEST)
