@@ -12,6 +12,12 @@ type breaker struct {
 	until atomic.Int64 // nanoseconds since start; 0: the server is well
 }
 
+// leaves says whether the server is left alone now, and is no probe.
+func (b *breaker) leaves(now time.Duration) bool {
+	until := b.until.Load()
+	return until != 0 && int64(now) < until
+}
+
 // allow says whether a request may go out now. After the pause one may, and
 // if it is not heard of, another one a pause later.
 func (b *breaker) allow(now, pause time.Duration) bool {

@@ -1,10 +1,9 @@
 package pagecache
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
+	"strings"
 	"time"
 
 	"github.com/bradfitz/gomemcache/memcache"
@@ -15,9 +14,9 @@ const (
 	// open.
 	DefaultMemcacheTimeout = 50 * time.Millisecond
 
-	// idleConns is how many connections to a server are kept; a node rarely
-	// asks for more keys at once, and a lost one costs a dial.
-	idleConns = 128
+	// DefaultMemcachePause is the time for which a server is left alone after
+	// a failure.
+	DefaultMemcachePause = time.Second
 
 	maxMemcacheKey = 250 // bytes; the protocol's limit
 
@@ -28,26 +27,32 @@ const (
 
 // Errors of Memcache's methods. All others mean trouble.
 var (
-	ErrMiss     = errors.New("pagecache: memcached has no such key")
-	ErrKey      = errors.New("pagecache: no key for memcached: want 1 to 250 bytes, none of them a space or a control character")
-	ErrWrongKey = errors.New("pagecache: memcached answered for another key")
+	ErrMiss      = errors.New("pagecache: memcached has no such key")
+	ErrKey       = errors.New("pagecache: no key for memcached: want 1 to 250 bytes, none of them a space or a control character")
+	ErrWrongKey  = errors.New("pagecache: memcached answered for another key")
+	ErrLeftAlone = errors.New("pagecache: memcached failed a moment ago and is left alone")
 )
-
-// errIdle is the error of a connection that was closed while nobody used it.
-var errIdle = errors.New("pagecache: memcached closed an idle connection")
 
 // MemcacheOptions describes the memcached servers of a site.
 type MemcacheOptions struct {
 	Servers []string      // host:port or unix:/path, at least one; several are a ring like that of nginx's "hash ... consistent"
 	Timeout time.Duration // of a whole request, dialling included; 0: DefaultMemcacheTimeout
+	Pause   time.Duration // for which a server is left alone after a failure; 0: DefaultMemcachePause
 }
 
-// Memcache reads and writes values in memcached. Its methods may be called from any
-// goroutine.
+// Memcache reads and writes values in memcached. Its methods may be called from
+// any goroutine.
+//
+// A server that fails is left alone for a while: requests for what it holds
+// fail with ErrLeftAlone meanwhile, at no cost, and then one request tries how
+// it is. Nobody else waits for that one.
 type Memcache struct {
 	ring    *ring
+	servers []*memcacheServer // as in the ring
 	timeout time.Duration
-	client  *memcache.Client
+	pause   time.Duration
+	start   time.Time
+	now     func() time.Time // for the pauses
 }
 
 // NewMemcache returns a client; it does not connect. The error names a server
@@ -60,8 +65,13 @@ func NewMemcache(o MemcacheOptions) (*Memcache, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultMemcacheTimeout
 	}
-	c := &Memcache{ring: r, timeout: o.Timeout}
-	c.client = c.newClient(r, func() time.Time { return time.Now().Add(c.timeout) })
+	if o.Pause <= 0 {
+		o.Pause = DefaultMemcachePause
+	}
+	c := &Memcache{ring: r, timeout: o.Timeout, pause: o.Pause, start: time.Now(), now: time.Now}
+	for _, a := range r.servers {
+		c.servers = append(c.servers, newMemcacheServer(a))
+	}
 	return c, nil
 }
 
@@ -71,16 +81,15 @@ func NewMemcache(o MemcacheOptions) (*Memcache, error) {
 // on a new one.
 func (c *Memcache) Get(key string) (value []byte, flags uint32, err error) {
 	var item *memcache.Item
-	err = c.do(key, func(client *memcache.Client) (err error) {
-		item, err = client.Get(key)
+	err = c.do(key, false, func(l *memcacheLink) (err error) {
+		if item, err = l.client.Get(key); err == nil && item.Key != key {
+			l.client.Close() // the answers on that connection are out of step
+			err = ErrWrongKey
+		}
 		return err
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, 0, err
-	case item.Key != key:
-		c.client.Close() // the answers on that connection are out of step
-		return nil, 0, ErrWrongKey
 	}
 	return item.Value, item.Flags, nil
 }
@@ -94,129 +103,77 @@ func (c *Memcache) Set(key string, value []byte, flags uint32, expiry time.Durat
 		// 0 would be for ever, and more than 30 days a date.
 		Expiration: int32(max(seconds(min(expiry, MaxMemcacheExpiry)), 1)),
 	}
-	return c.do(key, func(client *memcache.Client) error { return client.Set(item) })
+	return c.do(key, false, func(l *memcacheLink) error { return l.client.Set(item) })
 }
 
 // Delete removes a key. A key that is not there is no error. Time and errors
 // are as with Get.
-func (c *Memcache) Delete(key string) error {
-	err := c.do(key, func(client *memcache.Client) error { return client.Delete(key) })
+func (c *Memcache) Delete(key string) error { return c.remove(key, false) }
+
+// remove removes a key; insist asks a server that is left alone too.
+func (c *Memcache) remove(key string, insist bool) error {
+	err := c.do(key, insist, func(l *memcacheLink) error { return l.client.Delete(key) })
 	if err == ErrMiss {
 		return nil
 	}
 	return err
 }
 
-// do makes one request for a key, and once more where it went out on a
-// connection that was dead already.
-func (c *Memcache) do(key string, request func(*memcache.Client) error) error {
-	if key == "" {
-		return ErrKey // gomemcache would send it
+// do makes one request for a key. insist: even if its server is left alone.
+func (c *Memcache) do(key string, insist bool, request func(*memcacheLink) error) error {
+	if len(key) == 0 || len(key) > maxMemcacheKey || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return ErrKey // before the breaker is asked: it means nothing for the server
 	}
 	end := time.Now().Add(c.timeout)
-	err := request(c.client)
-	if errors.Is(err, errIdle) && time.Now().Before(end) {
-		c.client.Close() // the other idle ones went with it
-		again := c.newClient(c.ring, func() time.Time { return end })
-		defer again.Close()
-		err = request(again)
+	s := c.server(key)
+	if !insist && s.breaker.leaves(c.uptime()) {
+		return ErrLeftAlone // before it waits for a connection on which a request hangs
 	}
+	link, err := s.take(c.timeout, end)
+	if err != nil {
+		return c.named(s, err)
+	}
+	defer func() { s.free <- link }()
+	if !insist && !s.breaker.allow(c.uptime(), c.pause) {
+		return ErrLeftAlone
+	}
+	err = link.exchange(end, request)
+	s.settle(err, c.uptime(), c.pause)
 	switch {
-	case err == nil:
-		return nil
+	case err == nil || err == ErrWrongKey:
+		return err
 	case errors.Is(err, memcache.ErrCacheMiss):
 		return ErrMiss
-	case errors.Is(err, memcache.ErrMalformedKey):
-		return ErrKey
 	}
-	return fmt.Errorf("pagecache: memcached %q: %w", c.ring.servers[c.ring.pick(key)].name(), err)
+	return c.named(s, err)
 }
 
-// Ping asks each server for a sign of life. The error names those that give
-// none; it is for a warning at start: they may come later.
+func (c *Memcache) server(key string) *memcacheServer { return c.servers[c.ring.pick(key)] }
+
+func (c *Memcache) uptime() time.Duration { return c.now().Sub(c.start) }
+
+func (c *Memcache) named(s *memcacheServer, err error) error {
+	return fmt.Errorf("pagecache: memcached %q: %w", s.addr.name(), err)
+}
+
+// Ping asks each server for a sign of life, those that are left alone too. The
+// error names those that give none; it is for a warning at start: they may come
+// later.
 func (c *Memcache) Ping() error {
 	var all []error
-	for _, a := range c.ring.servers {
-		end := time.Now().Add(c.timeout)
-		client := c.newClient(&ring{servers: []serverAddr{a}}, func() time.Time { return end })
-		if err := client.Ping(); err != nil {
-			all = append(all, fmt.Errorf("pagecache: memcached %q: %w", a.name(), err))
+	for _, s := range c.servers {
+		link := newMemcacheLink(s.addr, c.timeout)
+		if err := link.exchange(time.Now().Add(c.timeout), func(l *memcacheLink) error { return l.client.Ping() }); err != nil {
+			all = append(all, c.named(s, err))
 		}
-		client.Close()
+		link.client.Close()
 	}
 	return errors.Join(all...)
 }
 
 // Close closes the idle connections.
-func (c *Memcache) Close() { c.client.Close() }
-
-// newClient returns a client whose every request ends when deadline says,
-// asked at its beginning. gomemcache's own timeout begins anew with each part
-// of an answer, so a server that drips would hold a request for ever.
-func (c *Memcache) newClient(r *ring, deadline func() time.Time) *memcache.Client {
-	client := memcache.NewFromSelector(r)
-	client.Timeout = c.timeout
-	client.MaxIdleConns = idleConns
-	client.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
-		end := deadline()
-		d := net.Dialer{Deadline: end}
-		conn, err := d.DialContext(ctx, network, addr)
-		if err != nil {
-			return nil, err
-		}
-		return &exchangeConn{Conn: conn, deadline: deadline, end: end}, nil
+func (c *Memcache) Close() {
+	for _, s := range c.servers {
+		s.close()
 	}
-	return client
-}
-
-// exchangeConn is a connection on which a Write after a Read begins an
-// exchange: request and answer have one deadline together. gomemcache writes a
-// large request in parts, and never reads before all of it was written.
-type exchangeConn struct {
-	net.Conn
-	deadline  func() time.Time
-	end       time.Time // of the first exchange: the dial's, which belongs to it
-	exchanges int       // begun so far
-	reading   bool      // this exchange's request is out
-	answered  bool      // something of its answer was read
-}
-
-// SetDeadline does nothing: the deadline of an exchange does not move.
-func (c *exchangeConn) SetDeadline(time.Time) error { return nil }
-
-func (c *exchangeConn) Write(b []byte) (int, error) {
-	if c.exchanges == 0 || c.reading {
-		if err := c.begin(); err != nil {
-			return 0, c.judge(err)
-		}
-	}
-	n, err := c.Conn.Write(b)
-	return n, c.judge(err)
-}
-
-func (c *exchangeConn) begin() error {
-	end := c.end
-	if c.exchanges > 0 {
-		end = c.deadline()
-	}
-	c.exchanges++
-	c.reading, c.answered = false, false
-	return c.Conn.SetDeadline(end)
-}
-
-func (c *exchangeConn) Read(b []byte) (int, error) {
-	c.reading = true
-	n, err := c.Conn.Read(b)
-	c.answered = c.answered || n > 0
-	return n, c.judge(err)
-}
-
-// judge tells an error of a connection that was closed before this exchange
-// from one of the exchange.
-func (c *exchangeConn) judge(err error) error {
-	var timeout net.Error
-	if err == nil || c.exchanges < 2 || c.answered || errors.As(err, &timeout) && timeout.Timeout() {
-		return err
-	}
-	return fmt.Errorf("%w: %w", errIdle, err)
 }

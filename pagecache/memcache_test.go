@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"path/filepath"
 	"strings"
@@ -102,9 +103,12 @@ func TestMemcacheRestart(t *testing.T) {
 	}
 }
 
+// A hung server costs one timeout a pause, whoever asks: the first request after
+// it tries, the others are told at once.
 func TestMemcacheHungServer(t *testing.T) {
 	s := realtest.Memcached(t)
 	c := newTestMemcache(t, 30*time.Millisecond, s.Addr)
+	clock := stillClock(c)
 	storeOn(t, dialMemcached(t, s.Addr), "/a", 0, "one")
 	s.Hang(t)
 	defer s.Resume()
@@ -114,15 +118,143 @@ func TestMemcacheHungServer(t *testing.T) {
 		if !errors.As(err, &timeout) || !timeout.Timeout() {
 			t.Errorf("error %v, want a timeout", err)
 		}
+		for range 100 {
+			if _, _, err := c.Get("/b"); err != ErrLeftAlone {
+				t.Errorf("get: %v", err)
+			}
+			if err := c.Set("/b", nil, 0, time.Hour); err != ErrLeftAlone {
+				t.Errorf("set: %v", err)
+			}
+			if err := c.Delete("/b"); err != ErrLeftAlone {
+				t.Errorf("delete: %v", err)
+			}
+		}
+		clock.Add(int64(c.pause))
 	}
 	if err := c.Ping(); err == nil {
 		t.Error("a hung server gave a sign of life")
 	}
+	if err := c.remove("/b", true); err == nil || err == ErrLeftAlone {
+		t.Errorf("a delete that insists: %v", err)
+	}
 	s.Resume()
 	realtest.Eventually(t, "the server is back", func() bool {
+		clock.Add(int64(c.pause))
 		v, _, err := c.Get("/a")
 		return err == nil && string(v) == "one"
 	})
+	c.server("/a").breaker.failed(c.uptime(), c.pause)
+	realtest.Eventually(t, "a delete that insists reaches it", func() bool { return c.remove("/a", true) == nil })
+	if _, _, err := c.Get("/a"); err != ErrMiss {
+		t.Errorf("after it: %v", err)
+	}
+}
+
+// A key that cannot be is no news of the server: it neither spends the one try
+// after a pause nor ends the pause.
+func TestMemcacheBadKeysTellNothing(t *testing.T) {
+	c := newTestMemcache(t, patient, realtest.FreeAddr(t))
+	clock := stillClock(c)
+	bad := func() {
+		t.Helper()
+		if _, _, err := c.Get("a b"); err != ErrKey {
+			t.Error(err)
+		}
+	}
+	if _, _, err := c.Get("/a"); err == nil || err == ErrLeftAlone {
+		t.Fatalf("no server: %v", err)
+	}
+	bad()
+	if _, _, err := c.Get("/a"); err != ErrLeftAlone {
+		t.Errorf("the pause is over: %v", err)
+	}
+	clock.Add(int64(c.pause))
+	bad()
+	if _, _, err := c.Get("/a"); err == nil || err == ErrLeftAlone {
+		t.Errorf("nothing tried: %v", err)
+	}
+}
+
+// There are as many connections as are needed at once, up to a bound, and they
+// stay: a crowd neither dials for each request nor takes all of the server's.
+func TestMemcacheConnections(t *testing.T) {
+	s := realtest.Memcached(t)
+	c := newTestMemcache(t, patient, s.Addr)
+	conn := dialMemcached(t, s.Addr)
+	storeOn(t, conn, "/a", 0, "one")
+	opened := func() uint64 { return statOf(t, s.Addr, "total_connections") }
+	for range 100 {
+		if _, _, err := c.Get("/a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := c.servers[0].links.Load(); n != 1 {
+		t.Errorf("one request at a time takes %d connections", n)
+	}
+	before := opened()
+	var wg sync.WaitGroup
+	for range 4 * maxLinks {
+		wg.Go(func() {
+			for range 20 {
+				if v, _, err := c.Get("/a"); string(v) != "one" {
+					t.Errorf("%q %v", v, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := opened() - before; n > maxLinks+1 { // and the one that asks
+		t.Errorf("%d connections for %d requests, %d at once", n, 80*maxLinks, 4*maxLinks)
+	}
+}
+
+// A request that finds all connections in use waits for one, no longer than
+// its time, and not for a server that has failed meanwhile.
+func TestMemcacheAllConnectionsInUse(t *testing.T) {
+	s := realtest.Memcached(t)
+	c := newTestMemcache(t, patient, s.Addr)
+	server := c.servers[0]
+	var links []*memcacheLink
+	for range maxLinks {
+		l, err := server.take(patient, time.Now().Add(patient))
+		if err != nil {
+			t.Fatal(err)
+		}
+		links = append(links, l)
+	}
+	if _, err := server.take(patient, time.Now()); err != errBusy {
+		t.Errorf("error %v", err)
+	}
+	got := make(chan error)
+	go func() {
+		_, _, err := c.Get("/a")
+		got <- err
+	}()
+	server.free <- links[0]
+	if err := <-got; err != ErrMiss {
+		t.Errorf("error %v", err)
+	}
+	<-server.free
+	server.breaker.failed(c.uptime(), time.Hour)
+	if _, _, err := c.Get("/a"); err != ErrLeftAlone { // without a wait: nobody gives a connection back
+		t.Errorf("error %v", err)
+	}
+}
+
+// statOf asks a server for one of its numbers.
+func statOf(t testing.TB, addr, name string) (n uint64) {
+	t.Helper()
+	conn := dialMemcached(t, addr)
+	fmt.Fprint(conn, "stats\r\nquit\r\n")
+	text, err := io.ReadAll(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(text), "STAT "+name+" ")
+	if _, err := fmt.Sscan(after, &n); err != nil {
+		t.Fatalf("%v in %q", err, text)
+	}
+	return n
 }
 
 // fakeServer answers each request on each connection by a function; it is for
@@ -209,6 +341,7 @@ func TestMemcacheRetriesOnce(t *testing.T) {
 		conn.Close() // on the idle connection, and on the new one too
 	})
 	c := newTestMemcache(t, patient, addr)
+	clock := stillClock(c)
 	if v, _, err := c.Get("/a"); string(v) != "x" {
 		t.Fatalf("%q %v", v, err)
 	}
@@ -220,6 +353,7 @@ func TestMemcacheRetriesOnce(t *testing.T) {
 		t.Errorf("%d requests, want the good one, the one on the idle connection, and its retry", requests)
 	}
 	mu.Unlock()
+	clock.Add(int64(c.pause))
 	if _, _, err := c.Get("/a"); err == nil {
 		t.Error("no error")
 	}

@@ -3,13 +3,8 @@ package pagecache
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"io"
-	"net"
 	"sync/atomic"
 	"time"
-
-	"github.com/bradfitz/gomemcache/memcache"
 )
 
 const (
@@ -17,39 +12,27 @@ const (
 	// own limit of 1 MiB, less what it takes for an item.
 	DefaultMemcacheItem = 1<<20 - 1<<10
 
-	// DefaultMemcachePause is the time for which a server is left alone after
-	// a failure.
-	DefaultMemcachePause = time.Second
-
 	// longestJournal is the bytes of the longest name of a journal: with it
 	// and a hash a key is one for memcached.
 	longestJournal = 128
 )
 
-// ErrLeftAlone is the error of a Delete whose server failed a moment ago.
-var ErrLeftAlone = errors.New("pagecache: memcached failed a moment ago and is left alone")
-
 // MemcacheTierOptions describes a MemcacheTier. The zero value works.
 type MemcacheTierOptions struct {
-	MaxItem int           // bytes of an envelope; larger pages are not kept there; 0: DefaultMemcacheItem
-	Pause   time.Duration // for which a server is left alone after a failure; 0: DefaultMemcachePause
+	MaxItem int // bytes of an envelope; larger pages are not kept there; 0: DefaultMemcacheItem
 }
 
 // MemcacheTier keeps pulled pages in memcached, as envelopes. Its methods may
 // be called from any goroutine, and none takes longer than the client's
 // Timeout.
 //
-// A server that fails is left alone for a while: what it holds is a miss
-// meanwhile, at no cost, and then one request tries how it is.
+// What a server holds that failed a moment ago is a miss, at no cost.
 type MemcacheTier struct {
-	client   *Memcache
-	journal  string
-	prefix   string // starts every key
-	maxItem  int
-	pause    time.Duration
-	now      func() time.Time
-	start    time.Time
-	breakers []breaker // one a server
+	client  *Memcache
+	journal string
+	prefix  string // starts every key
+	maxItem int
+	now     func() time.Time
 
 	hits, misses, foreign, errors, leftAlone, skipped atomic.Uint64
 }
@@ -75,13 +58,7 @@ func NewMemcacheTier(c *Memcache, journal string, o MemcacheTierOptions) *Memcac
 	if o.MaxItem <= 0 {
 		o.MaxItem = DefaultMemcacheItem
 	}
-	if o.Pause <= 0 {
-		o.Pause = DefaultMemcachePause
-	}
-	t := &MemcacheTier{
-		client: c, journal: journal, maxItem: o.MaxItem, pause: o.Pause,
-		now: time.Now, start: time.Now(), breakers: make([]breaker, len(c.ring.servers)),
-	}
+	t := &MemcacheTier{client: c, journal: journal, maxItem: o.MaxItem, now: time.Now}
 	t.prefix = string(appendEscaped(nil, journal, true)) + ":"
 	return t
 }
@@ -99,12 +76,8 @@ func (t *MemcacheTier) Get(key []byte) (*Page, bool) {
 
 func (t *MemcacheTier) get(key []byte) *Page {
 	name := t.name(key)
-	b, ok := t.admit(name)
-	if !ok {
-		return nil
-	}
 	value, flags, err := t.client.Get(name)
-	if t.settle(b, err) != nil || err == ErrMiss {
+	if t.settle(err) != nil || err == ErrMiss {
 		return nil
 	}
 	p, err := Decode(value, key, t.journal)
@@ -128,24 +101,12 @@ func (t *MemcacheTier) Put(key []byte, p *Page) {
 		t.Delete(key)
 		return
 	}
-	name := t.name(key)
-	b, ok := t.admit(name)
-	if !ok {
-		return
-	}
 	envelope := Encode(make([]byte, 0, EnvelopeSize(key, t.journal, p)), key, t.journal, p)
-	t.settle(b, t.client.Set(name, envelope, 0, left))
+	_ = t.settle(t.client.Set(t.name(key), envelope, 0, left))
 }
 
 // Delete removes a page. An error means that it may still be there.
-func (t *MemcacheTier) Delete(key []byte) error {
-	name := t.name(key)
-	b, ok := t.admit(name)
-	if !ok {
-		return ErrLeftAlone
-	}
-	return t.settle(b, t.client.Delete(name))
-}
+func (t *MemcacheTier) Delete(key []byte) error { return t.settle(t.client.Delete(t.name(key))) }
 
 // Stats returns what was counted so far.
 func (t *MemcacheTier) Stats() MemcacheTierStats {
@@ -155,39 +116,17 @@ func (t *MemcacheTier) Stats() MemcacheTierStats {
 	}
 }
 
-// admit finds the breaker of a key's server, and asks it.
-func (t *MemcacheTier) admit(name string) (*breaker, bool) {
-	b := &t.breakers[t.client.ring.pick(name)]
-	if !b.allow(t.now().Sub(t.start), t.pause) {
-		t.leftAlone.Add(1)
-		return b, false
-	}
-	return b, true
-}
-
-// settle tells the breaker how a request went, and returns its error if it
-// means trouble. A server that refuses a value is well.
-func (t *MemcacheTier) settle(b *breaker, err error) error {
-	switch {
-	case err == nil || err == ErrMiss:
-		b.worked()
+// settle counts how a request went, and returns its error if it means trouble.
+func (t *MemcacheTier) settle(err error) error {
+	switch err {
+	case nil, ErrMiss:
 		return nil
-	case isConnectionTrouble(err):
-		b.failed(t.now().Sub(t.start), t.pause)
+	case ErrLeftAlone:
+		t.leftAlone.Add(1)
 	default:
-		b.worked()
+		t.errors.Add(1)
 	}
-	t.errors.Add(1)
 	return err
-}
-
-// isConnectionTrouble tells a server that is not to be reached, or gives no
-// answer, from one that answered something else than was hoped for.
-func isConnectionTrouble(err error) bool {
-	var network net.Error
-	var connect *memcache.ConnectTimeoutError
-	return errors.As(err, &network) || errors.As(err, &connect) || errors.Is(err, errIdle) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // name is the key in memcached: the journal's name and the key, escaped where

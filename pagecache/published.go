@@ -42,15 +42,16 @@ type Published struct {
 	flights  Flights
 	minutely hush
 
-	hits, misses, errors, refused atomic.Uint64
+	hits, misses, errors, leftAlone, refused atomic.Uint64
 }
 
 // PublishedStats is what a Published counted.
 type PublishedStats struct {
-	Hits    uint64 // pages found, out of memory or memcached
-	Misses  uint64 // requests without a page
-	Errors  uint64 // questions that memcached did not answer
-	Refused uint64 // values that are no page: flags, or no bytes
+	Hits      uint64 // pages found, out of memory or memcached
+	Misses    uint64 // requests without a page
+	Errors    uint64 // questions that memcached did not answer
+	LeftAlone uint64 // questions that were not put, because the server had failed
+	Refused   uint64 // values that are no page: flags, or no bytes
 }
 
 // NewPublished returns the published pages of one site. Pages are kept in m,
@@ -153,7 +154,7 @@ func (p *Published) Get(k PublishedKey) (*Page, bool) {
 func (p *Published) Stats() PublishedStats {
 	return PublishedStats{
 		Hits: p.hits.Load(), Misses: p.misses.Load(),
-		Errors: p.errors.Load(), Refused: p.refused.Load(),
+		Errors: p.errors.Load(), LeftAlone: p.leftAlone.Load(), Refused: p.refused.Load(),
 	}
 }
 
@@ -242,10 +243,7 @@ func (p *Published) fetch(key, path []byte, old *Page) *Page {
 	case err != nil:
 		// The old copy stays in memory, in case it is the same when memcached
 		// is back, but is not used: whether it still is published is not known.
-		p.errors.Add(1)
-		if p.minutely.let(err.Error(), asked.millis()) {
-			p.log.Error("published page cannot be asked for", "key", name, "error", err)
-		}
+		p.troubled(name, err, asked)
 		p.absent.add(key, asked)
 		return nil
 	case flags != 0 || len(value) == 0:
@@ -272,6 +270,17 @@ func (p *Published) keep(key, path []byte, old *Page, value []byte, asked stamp)
 	page.seen.Store(uint64(asked))
 	p.memory.Put(key, page)
 	return page
+}
+
+func (p *Published) troubled(name string, err error, asked stamp) {
+	if err == ErrLeftAlone {
+		p.leftAlone.Add(1)
+		return
+	}
+	p.errors.Add(1)
+	if p.minutely.let(err.Error(), asked.millis()) {
+		p.log.Error("published page cannot be asked for", "key", name, "error", err)
+	}
 }
 
 func (p *Published) refuse(name string, flags uint32, length int, asked stamp) {

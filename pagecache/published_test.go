@@ -1,7 +1,6 @@
 package pagecache
 
 import (
-	"fmt"
 	"log/slog"
 	"net"
 	"strings"
@@ -54,23 +53,7 @@ func (s *shelf) delete(key string) {
 // gets returns how many values memcached was asked for so far.
 func (s *shelf) gets() int {
 	s.t.Helper()
-	conn := dialMemcached(s.t, s.server.Addr)
-	fmt.Fprint(conn, "stats\r\nquit\r\n")
-	var n int
-	buf := make([]byte, 64<<10)
-	var text string
-	for {
-		k, err := conn.Read(buf)
-		text += string(buf[:k])
-		if err != nil {
-			break
-		}
-	}
-	_, after, _ := strings.Cut(text, "STAT cmd_get ")
-	if _, err := fmt.Sscan(after, &n); err != nil {
-		s.t.Fatalf("%v in %q", err, text)
-	}
-	return n
+	return int(statOf(s.t, s.server.Addr, "cmd_get"))
 }
 
 func keyOf(path string) PublishedKey {
@@ -312,42 +295,6 @@ func TestPublishedSharesMemory(t *testing.T) {
 	if _, known := other.Peek(keyOf("/a")); known {
 		t.Error("another site's copy is known")
 	}
-}
-
-// Trouble is a miss and a count, remembered for a second; then the copy that
-// was there is good again if its value still is the same.
-func TestPublishedTrouble(t *testing.T) {
-	s := newShelf(t, PublishedOptions{}, 1<<20)
-	p := s.over(PublishedOptions{}, s.server.Addr, 30*time.Millisecond)
-	s.set("/a", "page")
-	var first *Page
-	realtest.Eventually(t, "the page is found", func() bool { // on a busy machine 30 ms may be over
-		s.clock.advance(time.Second)
-		page, ok := p.Get(keyOf("/a"))
-		first = page
-		return ok
-	})
-	s.clock.advance(time.Second)
-	s.server.Hang(t)
-	defer s.server.Resume()
-	before := p.Stats()
-	for range 3 {
-		if got := text(p.Get(keyOf("/a"))); got != "none" {
-			t.Errorf("while memcached hangs: %q", got)
-		}
-	}
-	if st := p.Stats(); st.Errors != before.Errors+1 || st.Misses != before.Misses+3 {
-		t.Errorf("%+v, before %+v: want one question, three misses", st, before)
-	}
-	if s.said.count("published page cannot be asked for") == 0 {
-		t.Errorf("log %s", s.said)
-	}
-	s.server.Resume()
-	realtest.Eventually(t, "the page is found again", func() bool {
-		s.clock.advance(time.Second)
-		page, ok := p.Get(keyOf("/a"))
-		return ok && page == first
-	})
 }
 
 // Two paths may come to one key; each page has the type of its own path.

@@ -80,7 +80,7 @@ func (p *Published) UsesHost() bool {
 // begins later finds nothing there, and one from before is noticed by ask.
 func (p *Published) remove(key []byte) error {
 	name := string(key[len(p.prefix):])
-	err := p.client.Delete(name)
+	err := p.client.remove(name, true) // a purge is worth a wait
 	p.flights.InvalidateKey(key)
 	p.memory.Delete(key)
 	if err != nil {

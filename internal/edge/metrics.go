@@ -99,6 +99,7 @@ var (
 	descPublishedHits   = desc("published_hits_total", "Published memcached values found.")
 	descPublishedMisses = desc("published_misses_total", "Published memcached values not found.")
 	descPublishedErrors = desc("published_errors_total", "Requests for published memcached values that failed, and values that are no page.")
+	descPublishedSpared = desc("published_skipped_total", "Published memcached values that were not asked for, because the server had just failed.")
 
 	descFills        = desc("fills_total", "Times that an origin was asked for a page, to keep it.")
 	descCollapsed    = desc("fills_collapsed_total", "Requests and includes that waited for another's fill and got its page.")
@@ -210,6 +211,7 @@ func (e *Edge) collectPublished(count func(*prometheus.Desc, uint64, ...string))
 			published.Hits += p.Hits
 			published.Misses += p.Misses
 			published.Errors += p.Errors + p.Refused
+			published.LeftAlone += p.LeftAlone
 		}
 	}
 	count(descFilesHits, files.Hits)
@@ -219,6 +221,7 @@ func (e *Edge) collectPublished(count func(*prometheus.Desc, uint64, ...string))
 	count(descPublishedHits, published.Hits)
 	count(descPublishedMisses, published.Misses)
 	count(descPublishedErrors, published.Errors)
+	count(descPublishedSpared, published.LeftAlone)
 }
 
 // collectOrigins gives what the pools counted since they were made; a reload

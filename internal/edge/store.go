@@ -2,6 +2,7 @@ package edge
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ssiedge/ssiedge/pagecache"
 )
@@ -76,15 +77,7 @@ func sameMemcache(a, b *pagecache.MemcacheOptions) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	if a.Timeout != b.Timeout || len(a.Servers) != len(b.Servers) {
-		return false
-	}
-	for i := range a.Servers {
-		if a.Servers[i] != b.Servers[i] {
-			return false
-		}
-	}
-	return true
+	return a.Timeout == b.Timeout && a.Pause == b.Pause && slices.Equal(a.Servers, b.Servers)
 }
 
 func (s *store) close() {
