@@ -14,11 +14,13 @@ type Flight struct {
 	flights *Flights
 	key     string
 	done    chan struct{}
+	arrives chan struct{}
 
-	// Guarded by the lock of flights until done is closed, constant then.
-	landed  bool
-	invalid bool
-	result  FlightResult
+	// Guarded by the lock of flights.
+	landed   bool
+	arriving bool
+	invalid  bool
+	result   FlightResult
 }
 
 // FlightOutcome is how a flight ended.
@@ -29,6 +31,7 @@ const (
 	FlightKept                             // the page was kept
 	FlightNotKept                          // there was an answer that may not be kept
 	FlightFailed                           // there was no answer, or a failure of the origin
+	FlightArriving                         // not the end yet: the page will be kept, and its body comes in
 	FlightInvalidated                      // a purge or an unsafe method hit the key meanwhile: the result is not kept, and a new flight may be joined
 )
 
@@ -36,9 +39,10 @@ const (
 type FlightResult struct {
 	Outcome FlightOutcome
 	Reason  Reason   // of FlightNotKept
-	Page    *Page    // of FlightKept: it; of FlightFailed: the failure, if the waiters may have it too; else nil
+	Page    *Page    // of FlightKept: it; of FlightArriving: it, without its body; of FlightFailed: the failure, if the waiters may have it too; else nil
+	Body    *Arrival // of FlightArriving
 	Status  int      // of FlightFailed without a page: what to answer with
-	Vary    []string // of FlightKept: the fields that the page varies by
+	Vary    []string // of FlightKept and FlightArriving: the fields that the page varies by
 	Variant string   // of a page that varies: its VariantKey
 }
 
@@ -46,6 +50,11 @@ type FlightResult struct {
 // is as in VariantKey; key is the flight's.
 func (r *FlightResult) Fits(key []byte, get func(name string) []byte) bool {
 	return len(r.Vary) == 0 || string(VariantKey(nil, key, r.Vary, get)) == r.Variant
+}
+
+// Keeps says that the page is kept, or is about to be.
+func (r *FlightResult) Keeps() bool {
+	return r.Outcome == FlightKept || r.Outcome == FlightArriving
 }
 
 // Join starts the flight of a key, or finds the one under way. The leader has
@@ -63,7 +72,7 @@ func (x *Flights) Join(key []byte) (f *Flight, leader bool) {
 	if x.byKey == nil {
 		x.byKey = make(map[string]*Flight)
 	}
-	f = &Flight{flights: x, key: string(key), done: make(chan struct{})}
+	f = &Flight{flights: x, key: string(key), done: make(chan struct{}), arrives: make(chan struct{})}
 	x.byKey[f.key] = f
 	return f, true
 }
@@ -128,6 +137,22 @@ func (f *Flight) Finish(r FlightResult) bool {
 	return !f.invalid
 }
 
+// Arrive tells those who wait that the page will be kept if its body comes whole,
+// and lets them have it while it comes. The leader calls it once, before Finish.
+func (f *Flight) Arrive(r FlightResult) {
+	x := f.flights
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if f.landed || f.arriving {
+		panic("BUG: pagecache: a flight arrives twice, or after its end")
+	}
+	if !f.invalid {
+		r.Outcome = FlightArriving
+		f.arriving, f.result = true, r
+		close(f.arrives)
+	}
+}
+
 // Abandon ends a flight that Finish did not end. After Finish it does nothing.
 func (f *Flight) Abandon() {
 	x := f.flights
@@ -156,8 +181,17 @@ func (f *Flight) Valid() bool {
 // Done is closed when the flight ended.
 func (f *Flight) Done() <-chan struct{} { return f.done }
 
-// Result is what came of the flight; it is called after Done was closed.
+// Arriving is closed when the page begins to come in; that may never be.
+func (f *Flight) Arriving() <-chan struct{} { return f.arrives }
+
+// Result is what is known of the flight: what came of it, or FlightArriving
+// before that. It waits until something is known.
 func (f *Flight) Result() FlightResult {
-	<-f.done
+	select {
+	case <-f.done:
+	case <-f.arrives:
+	}
+	f.flights.mu.Lock()
+	defer f.flights.mu.Unlock()
 	return f.result
 }

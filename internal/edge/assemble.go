@@ -145,7 +145,7 @@ func (r *request) whole(a *assembly) {
 	}
 	if len(out) > largeBody && !r.ctx.IsHead() {
 		r.ctx.Response.SwapBody(nil) // it outlives the response's own buffer
-		r.stream(bytes.NewReader(out), int64(len(out)), a)
+		r.streamSlices(&heldBody{out}, int64(len(out)), a)
 	}
 }
 

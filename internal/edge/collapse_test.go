@@ -35,8 +35,9 @@ func (g *gated) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // pending is a request whose answer a test reads later.
 type pending struct {
-	t testing.TB
-	r *bufio.Reader
+	t     testing.TB
+	r     *bufio.Reader
+	leave func() error
 }
 
 // begin sends a GET.
@@ -46,7 +47,7 @@ func (e *testEdge) begin(target string, fields ...string) *pending {
 	if _, err := io.WriteString(c, request11("GET", target, fields...)); err != nil {
 		e.t.Fatal(err)
 	}
-	return &pending{e.t, bufio.NewReader(c)}
+	return &pending{e.t, bufio.NewReader(c), c.Close}
 }
 
 func (p *pending) answer() *answer { p.t.Helper(); return readAnswer(p.t, p.r, "GET") }

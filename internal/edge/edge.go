@@ -24,7 +24,7 @@ type Edge struct {
 	state    atomic.Pointer[state]
 	pool     sync.Pool // of *request
 
-	background sync.WaitGroup  // fills that no visitor waits for
+	background sync.WaitGroup  // fills on goroutines of their own
 	living     context.Context // theirs; ends with Close
 	end        context.CancelFunc
 
@@ -90,9 +90,9 @@ func (e *Edge) Reload(o Options) error {
 // configuration has mistakes.
 func (e *Edge) ReloadFailed() { e.metrics.reloadsFailed.Add(1) }
 
-// Close gives up the fills in the background, which nobody waits for, and closes
-// the journal and idle connections to origins and memcached. Requests under way
-// end by themselves.
+// Close gives up the fills under way, also those that a visitor still waits for,
+// and closes the journal and idle connections to origins and memcached. Other
+// requests under way end by themselves.
 func (e *Edge) Close() {
 	e.end()
 	e.background.Wait()

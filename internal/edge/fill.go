@@ -20,6 +20,7 @@ type fill struct {
 	keyed   *keyed
 	visitor *visitor
 	include bool
+	streams bool              // what is kept may leave while it comes
 	flight  *pagecache.Flight // nil: nobody can join
 	asked   pagecache.Asked
 	epoch   *atomic.Uint32 // of the URL, and its count when the fill began
@@ -30,6 +31,7 @@ type fill struct {
 // error. A reply is the caller's to pass on and close.
 type filled struct {
 	page    *pagecache.Page
+	arrives *arrival        // the page's body still comes; page is not set
 	failure *pagecache.Page // in place of a reply: the origin's failure, for all who wait
 	cookies [][]byte        // Set-Cookie lines of the page's or the failure's answer, for the visitor who asked
 	kept    bool            // the page is kept; else it is for this visitor alone
@@ -40,6 +42,17 @@ type filled struct {
 	read  []byte // of reply's body already
 
 	err error // no answer, or none that came whole
+}
+
+// run asks, keeps what may be kept, and tells those who wait. What still
+// arrives does so at its end.
+func (f *fill) run(ctx context.Context, interim func(*fasthttp.ResponseHeader)) filled {
+	done := f.ask(ctx, interim)
+	if done.arrives != nil {
+		return done.arrives.begin()
+	}
+	f.settle(&done)
+	return done
 }
 
 // ask asks, and keeps what may be kept.
@@ -68,6 +81,9 @@ func (f *fill) ask(ctx context.Context, interim func(*fasthttp.ResponseHeader)) 
 	if !d.Keep {
 		return f.refused(p, &d, seq)
 	}
+	if f.arrives(p) {
+		return filled{arrives: f.arrival(p, &d, seq)}
+	}
 	body, err := p.collect(t.state.options.Limits.MaxKeep)
 	switch {
 	case errors.Is(err, errTooLarge):
@@ -90,27 +106,25 @@ func (f *fill) outgoing() *outgoing {
 // keep puts a whole reply into the tiers. A coding that nobody here knows
 // cannot be taken off for those who do not know it either.
 func (f *fill) keep(p *reply, body []byte, d *pagecache.Decision, seq uint64) filled {
-	limit := f.target.state.options.Limits.MaxKeep
-	plain, err := decoded(p.header(), body, limit)
+	plain, err := decoded(p.header(), body, f.target.state.options.Limits.MaxKeep)
 	if err != nil {
 		return filled{reply: p, read: body, reason: pagecache.ReasonVary}
 	}
-	done := filled{vary: d.Vary}
-	if !d.StripAnswer {
-		done.cookies = cookieLines(p.header())
-	}
+	cookies := cookiesBeside(p, d)
 	page := pagecache.NewPulledPage(p.status(), storedHead(p.header(), d.StripPage, time.Now()), plain, d.Freshness, seq)
 	p.close()
-	done.page = page
+	return f.put(page, cookies, d)
+}
+
+// put keeps a page in the tiers.
+func (f *fill) put(page *pagecache.Page, cookies [][]byte, d *pagecache.Decision) filled {
+	done := filled{page: page, cookies: cookies, vary: d.Vary}
 	k := f.keyed.at(time.Now())
 	n := pagecache.NewPage{Page: page, Vary: d.Vary, MaxVariants: f.target.settings.keep.policy.MaxVariants, Valid: f.valid}
 	if done.kept = f.target.state.store.pulled.Put(&k, n); !done.kept {
 		done.reason = pagecache.ReasonInvalidated
 	} else {
 		f.target.state.store.notKeepable.Remove(f.keyed.key)
-	}
-	if !d.StripPage {
-		done.cookies = nil // they are in the page's own head
 	}
 	return done
 }
@@ -170,10 +184,22 @@ func (f *fill) finish(done *filled) {
 	default:
 		r = pagecache.FlightResult{Outcome: pagecache.FlightNotKept, Reason: done.reason}
 	}
+	f.flight.Finish(f.varied(r))
+}
+
+// varied says for which requests a result is.
+func (f *fill) varied(r pagecache.FlightResult) pagecache.FlightResult {
 	if len(r.Vary) > 0 {
 		r.Variant = string(pagecache.VariantKey(nil, f.keyed.key, r.Vary, f.keyed.field))
 	}
-	f.flight.Finish(r)
+	return r
+}
+
+// abandon ends the flight of a fill that came to nothing.
+func (f *fill) abandon() {
+	if f.flight != nil {
+		f.flight.Abandon()
+	}
 }
 
 // failureStatus is what is answered for a failure that has no page of its own.
@@ -223,6 +249,15 @@ func storedHead(h *fasthttp.ResponseHeader, stripCookies bool, now time.Time) []
 		b = append(fasthttp.AppendHTTPDate(append(b, "Date: "...), now), "\r\n"...)
 	}
 	return append(appendField(b, "Via", append(vias, via...)), "\r\n"...)
+}
+
+// cookiesBeside are the Set-Cookie lines that are not part of the page, for the
+// visitor who asked: a page that is kept with them has them in its head.
+func cookiesBeside(p *reply, d *pagecache.Decision) [][]byte {
+	if !d.StripPage || d.StripAnswer {
+		return nil
+	}
+	return cookieLines(p.header())
 }
 
 func cookieLines(h *fasthttp.ResponseHeader) [][]byte {

@@ -9,8 +9,9 @@ import (
 // found is a page that a look-up gave.
 type found struct {
 	pagecache.Hit
-	source source
-	ttl    int64 // seconds, of a pulled page; negative: stale
+	arrives *pagecache.Arrival // the page's body, while it comes; nil: Page has it
+	source  source
+	ttl     int64 // seconds, of a pulled page; negative: stale
 }
 
 // pulled says that the edge keeps the page itself.

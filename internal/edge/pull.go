@@ -1,7 +1,6 @@
 package edge
 
 import (
-	"context"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -93,8 +92,9 @@ func (r *request) lead(flight *pagecache.Flight) {
 		r.respondPage(r.stale)
 		return
 	}
-	defer flight.Abandon()
-	r.answer(r.newFill(flight))
+	f := r.newFill(flight)
+	defer f.abandon()
+	r.answer(f)
 }
 
 // lookAgain answers by a page that came into memory since the look-up.
@@ -107,14 +107,15 @@ func (r *request) lookAgain() bool {
 }
 
 func (r *request) newFill(flight *pagecache.Flight) *fill {
-	return &fill{edge: r.edge, target: &r.target, keyed: &r.keyed, visitor: r.snapshot(), flight: flight}
+	return &fill{edge: r.edge, target: &r.target, keyed: &r.keyed, visitor: r.snapshot(), streams: true, flight: flight}
 }
 
 // answer asks the origin, tells those who wait, and answers the visitor.
 func (r *request) answer(f *fill) {
-	done := f.ask(context.Background(), r.interim())
-	f.settle(&done)
+	done := f.run(r.edge.living, r.interim())
 	switch {
+	case done.arrives != nil:
+		r.answerArriving(&done)
 	case done.page != nil:
 		r.answerPage(&done)
 	case done.failed() && r.serveOnError():
@@ -160,6 +161,7 @@ func (r *request) follow(f *pagecache.Flight) bool {
 	defer timer.Stop()
 	select {
 	case <-f.Done():
+	case <-f.Arriving():
 	case <-timer.C:
 		r.result.reason = "fill-wait"
 		r.forward()
@@ -168,12 +170,12 @@ func (r *request) follow(f *pagecache.Flight) bool {
 	res := f.Result()
 	switch {
 	case res.Outcome == pagecache.FlightInvalidated,
-		res.Outcome == pagecache.FlightKept && r.keyed.verdict(res.Page) == pagecache.Gone:
+		res.Keeps() && r.keyed.verdict(res.Page) == pagecache.Gone:
 		return false
-	case res.Outcome == pagecache.FlightKept && res.Fits(r.keyed.key, r.keyed.field):
+	case res.Keeps() && res.Fits(r.keyed.key, r.keyed.field):
 		r.edge.metrics.collapsed.Add(1)
 		r.result.kept, r.result.collapsed = true, true
-		r.respondPage(found{Hit: pagecache.Hit{Page: res.Page}, source: sourceStored, ttl: res.Page.TTL(r.began)})
+		r.respondPage(found{Hit: pagecache.Hit{Page: res.Page}, arrives: res.Body, source: sourceStored, ttl: res.Page.TTL(r.began)})
 	case res.Outcome == pagecache.FlightFailed && r.serveOnError():
 	case res.Outcome == pagecache.FlightFailed && res.Status != 0 && !r.snapshot().identified():
 		r.followFailure(&res)

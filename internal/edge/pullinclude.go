@@ -62,8 +62,7 @@ func (a *assembly) leadInclude(ctx context.Context, in *inner, flight *pagecache
 // filled asks the origin, tells those who wait, and gives the fragment.
 func (a *assembly) filled(ctx context.Context, in *inner, flight *pagecache.Flight) ssi.Fragment {
 	f := &fill{edge: a.edge, target: &in.target, keyed: &in.keyed, visitor: a.visitor, include: true, flight: flight}
-	done := f.ask(ctx, nil)
-	f.settle(&done)
+	done := f.run(ctx, nil)
 	switch {
 	case done.page != nil:
 		a.countCookies(len(done.cookies))

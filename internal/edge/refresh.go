@@ -14,15 +14,10 @@ func (e *Edge) refresh(of *target, visitor *visitor, flight *pagecache.Flight) {
 	v := visitor.anonymous(&t.settings.keep)
 	e.background.Go(func() {
 		defer flight.Abandon()
-		defer func() {
-			if p := recover(); p != nil {
-				e.panicked("refresh", p, debug.Stack())
-			}
-		}()
+		defer e.recovered("refresh")
 		f := &fill{edge: e, target: t, keyed: new(keyed), visitor: v, flight: flight}
 		f.keyed.take(t, v, v.route, v.scheme)
-		done := f.ask(e.living, nil)
-		f.settle(&done)
+		done := f.run(e.living, nil)
 		done.close()
 	})
 }
@@ -34,9 +29,25 @@ func (t *target) clone() *target {
 	return &c
 }
 
+// recovered ends a panic in a goroutine of the edge's own.
+func (e *Edge) recovered(where string) {
+	if p := recover(); p != nil {
+		e.panicked(where, p, debug.Stack())
+	}
+}
+
 // anonymous gives a visitor of the same request who owns his bytes and has no
 // cookies or Authorization but those that are in the key.
 func (v *visitor) anonymous(k *keeping) *visitor {
+	return v.cloneWith(func(f *field) bool {
+		secret := equalFold(f.name, "Authorization") || equalFold(f.name, "Cookie") && k.mode() == CookiesAll
+		return !secret || k.lists(f.name)
+	})
+}
+
+// cloneWith gives a visitor who owns his bytes, and has those fields that
+// wanted says.
+func (v *visitor) cloneWith(wanted func(*field) bool) *visitor {
 	c := *v
 	c.bytes = nil
 	for _, b := range []*[]byte{&c.method, &c.target, &c.query, &c.host, &c.route, &c.proxy, &c.id, &c.trace} {
@@ -44,8 +55,7 @@ func (v *visitor) anonymous(k *keeping) *visitor {
 	}
 	c.fields = nil
 	for _, f := range v.fields {
-		secret := equalFold(f.name, "Authorization") || equalFold(f.name, "Cookie") && k.mode() == CookiesAll
-		if !secret || k.lists(f.name) {
+		if wanted(&f) {
 			c.fields = append(c.fields, field{name: bytes.Clone(f.name), value: bytes.Clone(f.value), hop: f.hop})
 		}
 	}

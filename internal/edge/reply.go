@@ -208,7 +208,7 @@ func (r *request) respondWhole(p *reply, body []byte) {
 	}
 	r.finalize()
 	if len(plain) > largeBody {
-		r.stream(bytes.NewReader(plain), int64(len(plain)), nil)
+		r.streamSlices(&heldBody{plain}, int64(len(plain)), nil)
 		return
 	}
 	r.ctx.Response.SetBodyRaw(plain)

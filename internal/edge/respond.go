@@ -200,10 +200,10 @@ func (r *request) unmodified(f found, status int) {
 	}
 }
 
-// close gives the file back, if the page came with one.
+// close gives back what the body is read from.
 func (f found) close() {
-	if f.File != nil {
-		f.File.Close()
+	if c := f.closer(); c != nil {
+		c.Close()
 	}
 }
 
@@ -217,8 +217,12 @@ func (r *request) body(f found) {
 		r.ctx.Response.Header.SetContentLength(int(p.Length))
 	case f.File != nil:
 		r.stream(io.NewSectionReader(f.File, 0, p.Length), p.Length, f.File)
+	case f.arrives != nil:
+		body := f.arrives.Reader()
+		r.streamSlices(body, p.Length, body)
+		r.ctx.Response.ImmediateHeaderFlush = true
 	case len(p.Body) > largeBody:
-		r.stream(bytes.NewReader(p.Body), p.Length, nil)
+		r.streamSlices(&heldBody{p.Body}, p.Length, nil)
 	default:
 		r.ctx.Response.SetBodyRaw(p.Body)
 	}
@@ -229,7 +233,7 @@ func (r *request) body(f found) {
 func (r *request) part(f found, v validators) bool {
 	h := &r.ctx.Request.Header
 	spec := h.Peek(fasthttp.HeaderRange)
-	if len(spec) == 0 || !h.IsGet() || !ifRange(h, v) {
+	if len(spec) == 0 || !h.IsGet() || f.Page.Length < 0 || !ifRange(h, v) {
 		return false
 	}
 	ranges, res := parseRanges(r.ranges[:0], spec, f.Page.Length, maxRanges)
@@ -262,7 +266,7 @@ func (r *request) onePart(f found, one byteRange) {
 	r.dress()
 	r.scratch = appendContentRange(r.scratch[:0], one, f.Page.Length)
 	r.ctx.Response.Header.SetCanonical(fieldContentRange, r.scratch)
-	if f.File == nil && one.length <= largeBody {
+	if f.File == nil && f.arrives == nil && one.length <= largeBody {
 		r.ctx.Response.SetBodyRaw(f.Page.Body[one.start : one.start+one.length])
 		return
 	}
@@ -280,16 +284,22 @@ func (r *request) parts(f found, ranges []byteRange) {
 
 // readerAt reads the page's body, wherever it is.
 func (f found) readerAt() io.ReaderAt {
-	if f.File != nil {
+	switch {
+	case f.File != nil:
 		return f.File
+	case f.arrives != nil:
+		return f.arrives
 	}
 	return bytes.NewReader(f.Page.Body)
 }
 
-// closer closes the page's file; nil where there is none.
+// closer closes what the page's body is read from; nil: it is in memory.
 func (f found) closer() io.Closer {
-	if f.File != nil {
+	switch {
+	case f.File != nil:
 		return f.File
+	case f.arrives != nil:
+		return f.arrives.Reader()
 	}
 	return nil
 }

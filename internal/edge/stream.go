@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"github.com/ssiedge/ssiedge/pagecache"
 	"github.com/ssiedge/ssiedge/ssi"
 )
 
@@ -21,6 +22,7 @@ const streamBuffer = 32 << 10
 type body struct {
 	request *request
 	source  io.Reader
+	slices  sliceReader // instead of source
 	run     io.WriterTo // instead of source
 	closer  io.Closer   // closed with the body; may be nil
 	sent    int64
@@ -29,6 +31,36 @@ type body struct {
 }
 
 var buffers = sync.Pool{New: func() any { return new([streamBuffer]byte) }}
+
+// sliceReader is a source whose bytes are sent without a copy.
+type sliceReader interface {
+	// Next gives at most max bytes that stay as they are until the next call,
+	// or io.EOF, or why there are no more.
+	Next(max int) ([]byte, error)
+}
+
+var (
+	_ sliceReader = (*pagecache.ArrivalReader)(nil)
+	_ sliceReader = (*heldBody)(nil)
+)
+
+// heldBody is a body in memory.
+type heldBody struct{ rest []byte }
+
+// Next is that of sliceReader.
+func (h *heldBody) Next(max int) ([]byte, error) {
+	if len(h.rest) == 0 {
+		return nil, io.EOF
+	}
+	b := h.rest[:min(len(h.rest), max)]
+	h.rest = h.rest[len(b):]
+	return b, nil
+}
+
+// streamSlices is stream for what need not be copied.
+func (r *request) streamSlices(s sliceReader, size int64, closer io.Closer) {
+	r.streamBody(&body{request: r, slices: s, closer: closer}, size)
+}
 
 // stream makes source the answer's body; size -1 is unknown. The request is
 // finished when the body is closed.
@@ -70,29 +102,51 @@ func (b *body) WriteTo(w io.Writer) (n int64, err error) {
 		}
 		return n, err
 	}
-	return b.copy(pw)
+	if b.slices != nil {
+		err = b.copySlices(pw)
+	} else {
+		err = b.copy(pw)
+	}
+	return b.sent, err
 }
 
 var errPanicked = errors.New("edge: panic while the answer was written")
 
-func (b *body) copy(pw *progressWriter) (int64, error) {
+func (b *body) copy(pw *progressWriter) error {
 	buf := buffers.Get().(*[streamBuffer]byte)
 	defer buffers.Put(buf)
 	for {
 		n, err := b.source.Read(buf[:])
 		if n > 0 {
 			if _, werr := pw.Write(buf[:n]); werr != nil {
-				return b.sent, werr
+				return werr
 			}
 		}
-		if err == io.EOF {
-			return b.sent, nil
-		}
 		if err != nil {
-			b.failed = err
-			return b.sent, err
+			return b.over(err)
 		}
 	}
+}
+
+func (b *body) copySlices(pw *progressWriter) error {
+	for {
+		data, err := b.slices.Next(streamBuffer)
+		if err != nil {
+			return b.over(err)
+		}
+		if _, err := pw.Write(data); err != nil {
+			return err
+		}
+	}
+}
+
+// over notes how the source ended.
+func (b *body) over(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	b.failed = err
+	return err
 }
 
 // Close gives back what the body held and ends the request: it is the last
