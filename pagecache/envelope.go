@@ -55,12 +55,17 @@ func encodeStart(dst []byte, key []byte, journal string, p *Page) (start, body [
 	if len(p.Head) > math.MaxUint32 || len(body) > math.MaxUint32 {
 		panic("BUG: pagecache: part of a page over 4 GiB")
 	}
+	m := preambleOf(key, journal, p, len(body))
+	return m.start(dst, p.Head, body), body
+}
+
+// start appends an envelope of these parts, but for its body.
+func (m *preamble) start(dst, head, body []byte) []byte {
 	from := len(dst)
 	dst = append(dst, envelopeMagic+"00000000\n"...)
-	m := preambleOf(key, journal, p, len(body))
-	dst = append(m.append(dst), p.Head...)
+	dst = append(m.append(dst), head...)
 	putSum(dst[from:], crc32.Update(crc32.Checksum(dst[from+envelopeHead:], castagnoli), castagnoli, body))
-	return dst, body
+	return dst
 }
 
 // EnvelopeSize returns the bytes of a page's envelope.
@@ -102,6 +107,12 @@ func (m *preamble) belongs(key []byte, journal string) error {
 
 // page makes the page of an envelope's parts, which it keeps.
 func (m *preamble) page(head, body []byte) (*Page, error) {
+	if m.inflated > 0 {
+		var err error
+		if body, err = inflate(body, m.inflated); err != nil {
+			return nil, err
+		}
+	}
 	if m.status == 0 {
 		v, err := readVariants(body)
 		if err != nil || len(head) > 0 {

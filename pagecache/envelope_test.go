@@ -93,6 +93,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"flags in another order", said("flags:\n", "flags: must-revalidate no-cache\n"), "key", "journal", ErrEnvelope},
 		{"flags and a window", said("stale-while: 0\nstale-error: 600\nflags:\n", "stale-while: 1\nstale-error: 600\nflags: no-cache\n"), "key", "journal", ErrEnvelope},
 		{"a key that is quoted otherwise", said(`key: "key"`, "key: `key`"), "key", "journal", ErrEnvelope},
+		{"a body that is no deflate", said("inflated: 0\n", "inflated: 4\n"), "key", "journal", ErrEnvelope},
+		{"more than deflate can be", said("inflated: 0\n", "inflated: 4294967295\n"), "key", "journal", ErrEnvelope},
 		{"a sum in capitals", capitals(good), "key", "journal", ErrEnvelope},
 	} {
 		if p, err := Decode(c.b, []byte(c.key), c.journal); !errors.Is(err, c.want) || p != nil {
@@ -143,6 +145,7 @@ stale-error: 0
 flags: no-cache must-revalidate
 head: 167
 body: 11
+inflated: 0
 
 ` + string(p.Head) + "<p>body</p>"
 	if got != want {
@@ -179,6 +182,9 @@ func FuzzDecode(f *testing.F) {
 		}
 		b = resum(bytes.Clone(b))
 		p, err := Decode(b, []byte("key"), "journal")
+		if m, _, _ := readPreamble(b[envelopeHead:]); m.inflated > 0 {
+			return // there is more than one way to compress
+		}
 		if err == nil && !bytes.Equal(Encode(nil, []byte("key"), "journal", p), b) {
 			t.Errorf("%q became %q", b, Encode(nil, []byte("key"), "journal", p))
 		}

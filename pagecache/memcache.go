@@ -156,6 +156,9 @@ func (c *Memcache) named(s *memcacheServer, err error) error {
 	return fmt.Errorf("pagecache: memcached %q: %w", s.addr.name(), err)
 }
 
+// leaves says whether the server of a key is left alone now.
+func (c *Memcache) leaves(key string) bool { return c.server(key).breaker.leaves(c.uptime()) }
+
 // Ping asks each server for a sign of life, those that are left alone too. The
 // error names those that give none; it is for a warning at start: they may come
 // later.

@@ -58,11 +58,15 @@ func (l *memcacheLink) dial(ctx context.Context, network, addr string) (net.Conn
 // judge tells an error of a connection that was closed before this exchange
 // from one of the exchange.
 func (l *memcacheLink) judge(err error) error {
-	var timeout net.Error
-	if err == nil || !l.reused || l.answered || errors.As(err, &timeout) && timeout.Timeout() {
+	if err == nil || !l.reused || l.answered || isTimeout(err) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", errIdle, err)
+}
+
+func isTimeout(err error) bool {
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
 // memcacheConn is the connection of a link.

@@ -56,9 +56,11 @@ func (s *memcacheServer) take(timeout time.Duration, end time.Time) (*memcacheLi
 // settle tells the breaker how an exchange went. A server that refuses a value
 // is well.
 func (s *memcacheServer) settle(err error, now, pause time.Duration) {
-	if err != nil && !errors.Is(err, memcache.ErrCacheMiss) {
-		s.limit.Store(0) // it refused a value, or what comes back may be another one
+	if err == nil || errors.Is(err, memcache.ErrCacheMiss) {
+		s.breaker.worked()
+		return
 	}
+	s.limit.Store(0) // it refused a value, or what comes back may be another one
 	if isConnectionTrouble(err) {
 		s.breaker.failed(now, pause)
 		return

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// DefaultMemcacheItem is the largest envelope that memcached is given: its
-	// own limit of 1 MiB, less what it takes for an item.
-	DefaultMemcacheItem = 1<<20 - 1<<10
+	// itemOverhead is more than what memcached counts for an item beyond its
+	// value: the key, which is 250 bytes at most, and 60 or so of its own.
+	itemOverhead = 512
 
 	// longestJournal is the bytes of the longest name of a journal: with it
 	// and a hash a key is one for memcached.
@@ -19,7 +19,7 @@ const (
 
 // MemcacheTierOptions describes a MemcacheTier. The zero value works.
 type MemcacheTierOptions struct {
-	MaxItem int // bytes of an envelope; larger pages are not kept there; 0: DefaultMemcacheItem
+	MaxItem int // bytes of an envelope; 0: what the server says that it takes
 }
 
 // MemcacheTier keeps pulled pages in memcached, as envelopes. Its methods may
@@ -46,7 +46,7 @@ type MemcacheTierStats struct {
 	Foreign   uint64 // values that were no page, or another's: each was a miss too
 	Errors    uint64 // requests that failed
 	LeftAlone uint64 // requests that were not made because a server had failed
-	Skipped   uint64 // pages too large for the server
+	Skipped   uint64 // pages too large for the server, compressed too
 }
 
 // NewMemcacheTier returns a tier over the servers of a client, for the pages of
@@ -54,9 +54,6 @@ type MemcacheTierStats struct {
 func NewMemcacheTier(c *Memcache, journal string, o MemcacheTierOptions) *MemcacheTier {
 	if len(journal) > longestJournal {
 		panic("BUG: pagecache: name of a journal over 128 bytes")
-	}
-	if o.MaxItem <= 0 {
-		o.MaxItem = DefaultMemcacheItem
 	}
 	t := &MemcacheTier{client: c, journal: journal, maxItem: o.MaxItem, now: time.Now}
 	t.prefix = string(appendEscaped(nil, journal, true)) + ":"
@@ -88,21 +85,35 @@ func (t *MemcacheTier) get(key []byte) *Page {
 	return p
 }
 
-// Put keeps a pulled page, for as long as it could serve anybody. A page that
-// is too large, or serves nobody any more, only removes what was there: that
-// is older.
+// Put keeps a pulled page, for as long as it could serve anybody. One that is
+// larger than the server takes is compressed. A page that is too large all the
+// same, or serves nobody any more, only removes what was there: that is older.
 func (t *MemcacheTier) Put(key []byte, p *Page) {
-	left := p.Until().Sub(t.now())
-	large := EnvelopeSize(key, t.journal, p) > t.maxItem
-	if large {
-		t.skipped.Add(1)
+	name := t.name(key)
+	if t.client.leaves(name) {
+		t.leftAlone.Add(1)
+		return
 	}
-	if large || left <= 0 || !p.keepable() {
+	left := p.Until().Sub(t.now())
+	if left <= 0 || !p.keepable() {
 		t.Delete(key)
 		return
 	}
-	envelope := Encode(make([]byte, 0, EnvelopeSize(key, t.journal, p)), key, t.journal, p)
-	_ = t.settle(t.client.Set(t.name(key), envelope, 0, left))
+	envelope := EncodeWithin(key, t.journal, p, t.limit(name))
+	if envelope == nil {
+		t.skipped.Add(1)
+		t.Delete(key)
+		return
+	}
+	_ = t.settle(t.client.Set(name, envelope, 0, left))
+}
+
+// limit returns the bytes of the largest envelope under a key.
+func (t *MemcacheTier) limit(name string) int {
+	if t.maxItem > 0 {
+		return t.maxItem
+	}
+	return t.client.itemLimit(name) - itemOverhead
 }
 
 // Delete removes a page. An error means that it may still be there.

@@ -146,44 +146,6 @@ func TestMemcacheTierExpiry(t *testing.T) {
 	}
 }
 
-// A page over the limit is not kept, and the smaller one before it does not
-// come back in its place.
-func TestMemcacheTierTooLarge(t *testing.T) {
-	s := realtest.Memcached(t)
-	tier := newTestTier(t, patient, MemcacheTierOptions{}, s.Addr)
-	for body, want := range map[int]bool{1 << 10: true, DefaultMemcacheItem - 1000: true, DefaultMemcacheItem: false, 3 << 20: false} {
-		tier.Put([]byte("/a"), testPage("old"))
-		before := tier.Stats()
-		tier.Put([]byte("/a"), testPage(strings.Repeat("x", body)))
-		p, ok := tier.Get([]byte("/a"))
-		after := tier.Stats()
-		if ok != want || ok && len(p.Body) != body || after.Errors != 0 || (after.Skipped > before.Skipped) == want {
-			t.Errorf("%d bytes: kept %v, %+v", body, ok, after)
-		}
-	}
-	p := testPage("half")
-	p.Length++
-	tier.Put([]byte("/a"), p)
-	if _, ok := tier.Get([]byte("/a")); ok {
-		t.Error("a page without all its body was kept")
-	}
-}
-
-// A value that the server refuses is trouble, but the server is well.
-func TestMemcacheTierRefusedValue(t *testing.T) {
-	s := realtest.Memcached(t)
-	tier := newTestTier(t, patient, MemcacheTierOptions{MaxItem: 4 << 20}, s.Addr)
-	stillClock(tier.client)
-	tier.Put([]byte("/a"), testPage(strings.Repeat("x", 2<<20)))
-	tier.Put([]byte("/b"), testPage("small"))
-	if _, ok := tier.Get([]byte("/b")); !ok {
-		t.Error("the server was left alone")
-	}
-	if st := tier.Stats(); st.Errors != 1 || st.LeftAlone != 0 {
-		t.Errorf("%+v", st)
-	}
-}
-
 // A hung server costs one timeout, not one a request; when it is back it is
 // used again. Other servers do not suffer.
 func TestMemcacheTierHungServer(t *testing.T) {

@@ -22,6 +22,7 @@ import (
 //	flags: no-cache must-revalidate
 //	head: 213                                          bytes, as are those of the next
 //	body: 10240
+//	inflated: 0                                        bytes of the body before it was compressed with deflate; 0: it is as it was
 //
 // and an empty line. There is one way to write a preamble: one that says the
 // same otherwise is none.
@@ -32,6 +33,7 @@ type preamble struct {
 	seq        uint64
 	freshness  Freshness
 	head, body uint32
+	inflated   uint32
 }
 
 // flagWords are the names of FreshnessFlags, by bit.
@@ -67,6 +69,7 @@ func (m *preamble) append(dst []byte) []byte {
 	}
 	dst = appendNumber(dst, "head", m.head)
 	dst = appendNumber(dst, "body", m.body)
+	dst = appendNumber(dst, "inflated", m.inflated)
 	return append(dst, "\n\n"...)
 }
 
@@ -94,6 +97,7 @@ func readPreamble(b []byte) (m preamble, rest []byte, ok bool) {
 	m.freshness.StaleError = staleError
 	m.head = uint32(l.number("head", math.MaxUint32))
 	m.body = uint32(l.number("body", math.MaxUint32))
+	m.inflated = uint32(l.number("inflated", math.MaxUint32))
 	var space [512]byte
 	if l.bad || !bytes.Equal(m.append(space[:0]), b[:end+2]) {
 		return m, nil, false

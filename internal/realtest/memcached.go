@@ -14,12 +14,14 @@ import (
 type Server struct {
 	*Process
 	Addr string // host:port, or unix:/path
+
+	args []string // beside those that say where it listens
 }
 
-// Memcached starts a memcached on a free port.
-func Memcached(t testing.TB) *Server {
+// Memcached starts a memcached on a free port. args are further options.
+func Memcached(t testing.TB, args ...string) *Server {
 	t.Helper()
-	s := new(Server)
+	s := &Server{args: args}
 	s.listen(t, "-1")
 	t.Cleanup(s.Stop)
 	return s
@@ -66,7 +68,7 @@ func (s *Server) Restart(t testing.TB) {
 func (s *Server) listen(t testing.TB, port string) {
 	t.Helper()
 	ports := filepath.Join(t.TempDir(), "ports")
-	cmd := memcachedCommand(t, "-l", "127.0.0.1", "-p", port)
+	cmd := memcachedCommand(t, append([]string{"-l", "127.0.0.1", "-p", port}, s.args...)...)
 	cmd.Env = append(os.Environ(), "MEMCACHED_PORT_FILENAME="+ports)
 	s.Process = Start(t, cmd)
 	Eventually(t, "memcached names its port", func() bool {
