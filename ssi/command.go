@@ -1,5 +1,7 @@
 package ssi
 
+import "strings"
+
 // command is what a directive asks for.
 type command uint8
 
@@ -16,6 +18,9 @@ const (
 	cmdBlock
 	cmdEndblock
 	cmdConfig
+	cmdFsize
+	cmdFlastmod
+	cmdPrintenv
 	cmdComment
 	cmdExec
 )
@@ -24,17 +29,21 @@ const (
 const (
 	argVirtual = iota
 	argFile
+	argOnerror
 	argWait
 	argSet
 	argStub
 	argVar
 	argDefault
 	argEncoding
+	argDecoding
 	argValue
 	argExpr
 	argName
 	argErrmsg
 	argTimefmt
+	argSizefmt
+	argEchomsg
 	argCount
 )
 
@@ -45,26 +54,67 @@ type spec struct {
 }
 
 type paramSpec struct {
-	name     string
-	arg      int
-	required bool
+	name string
+	arg  int
+	kind paramKind
 }
 
-// specs is the language, by command; comment and exec are not checked against it.
+// paramKind says how a parameter may be there.
+type paramKind uint8
+
+const (
+	optional   paramKind = iota
+	required             // the command cannot do without
+	apacheOnly           // unknown to the nginx dialect
+)
+
+// specs is the language, by command; comment and exec are not checked against it. Parameters that may be there several
+// times are known to the commands that go through them in order.
 var specs = [...]spec{
-	cmdInclude: {"include", []paramSpec{{"virtual", argVirtual, false}, {"file", argFile, false},
-		{"wait", argWait, false}, {"set", argSet, false}, {"stub", argStub, false}}},
-	cmdEcho:     {"echo", []paramSpec{{"var", argVar, true}, {"default", argDefault, false}, {"encoding", argEncoding, false}}},
-	cmdSet:      {"set", []paramSpec{{"var", argVar, true}, {"value", argValue, true}}},
-	cmdIf:       {"if", []paramSpec{{"expr", argExpr, true}}},
-	cmdElif:     {"elif", []paramSpec{{"expr", argExpr, true}}},
+	cmdInclude: {"include", []paramSpec{{"virtual", argVirtual, optional}, {"file", argFile, optional}, {"onerror", argOnerror, optional},
+		{"wait", argWait, optional}, {"set", argSet, optional}, {"stub", argStub, optional}}},
+	cmdEcho: {"echo", []paramSpec{{"var", argVar, required}, {"default", argDefault, optional},
+		{"encoding", argEncoding, optional}, {"decoding", argDecoding, apacheOnly}}},
+	cmdSet: {"set", []paramSpec{{"var", argVar, required}, {"value", argValue, required},
+		{"encoding", argEncoding, apacheOnly}, {"decoding", argDecoding, apacheOnly}}},
+	cmdIf:       {"if", []paramSpec{{"expr", argExpr, required}}},
+	cmdElif:     {"elif", []paramSpec{{"expr", argExpr, required}}},
 	cmdElse:     {"else", nil},
 	cmdEndif:    {"endif", nil},
-	cmdBlock:    {"block", []paramSpec{{"name", argName, true}}},
+	cmdBlock:    {"block", []paramSpec{{"name", argName, required}}},
 	cmdEndblock: {"endblock", nil},
-	cmdConfig:   {"config", []paramSpec{{"errmsg", argErrmsg, false}, {"timefmt", argTimefmt, false}}},
+	cmdConfig: {"config", []paramSpec{{"errmsg", argErrmsg, optional}, {"timefmt", argTimefmt, optional},
+		{"sizefmt", argSizefmt, optional}, {"echomsg", argEchomsg, optional}}},
+	cmdFsize:    {"fsize", []paramSpec{{"virtual", argVirtual, optional}, {"file", argFile, optional}}},
+	cmdFlastmod: {"flastmod", []paramSpec{{"virtual", argVirtual, optional}, {"file", argFile, optional}}},
+	cmdPrintenv: {"printenv", nil},
 	cmdComment:  {"comment", nil},
 	cmdExec:     {"exec", nil},
+}
+
+// arg is what a parameter is to the command, by its name in any case; -1: the dialect has none of that name.
+func (s *spec) arg(name []byte, d Dialect) int {
+	for _, ps := range s.params {
+		if equalFold(name, ps.name) && (ps.kind != apacheOnly || d == DialectApache) {
+			return ps.arg
+		}
+	}
+	return -1
+}
+
+// cure lists what a command takes.
+func (s *spec) cure(d Dialect) string {
+	if len(s.params) == 0 {
+		return s.name + " takes none: remove it"
+	}
+	var b strings.Builder
+	b.WriteString(s.name + " takes")
+	for _, ps := range s.params {
+		if ps.kind != apacheOnly || d == DialectApache {
+			b.WriteString(" " + ps.name)
+		}
+	}
+	return b.String()
 }
 
 // commandOf finds a command by its word in any case; cmdUnknown: there is none.

@@ -6,7 +6,8 @@
 //
 // # Directives
 //
-//	include   virtual= or file=  prints a fragment; file= waits for it
+//	include   virtual= or file=  prints a fragment; file= waits for it. Several are printed in order
+//	          onerror=           is asked for if what stands before it failed, and what follows the failure is not
 //	          wait=yes           what follows runs when the fragment is complete, and sees its variables
 //	          set=               keeps the fragment in a variable instead of printing it
 //	          stub=              the block to print if the fragment failed or has no body
@@ -19,7 +20,12 @@
 //	else, endif
 //	block     name=              begins what a stub may print; endblock ends it
 //	config    errmsg=            what is printed where a directive goes wrong, in this document
-//	          timefmt=           of DATE_LOCAL and DATE_GMT, as strftime has it, in this document
+//	          timefmt=           of dates, as strftime has it, in this document
+//	          sizefmt=           abbrev (default) or bytes, in this document
+//	          echomsg=           what echo prints for an unknown variable, in this document
+//	fsize     virtual= or file=  prints the size of what that leads to, from what is at hand; several are allowed
+//	flastmod  virtual= or file=  prints the time of its last change
+//	printenv                     prints all variables, where Options allow it
 //	comment                      prints nothing
 //
 // exec is never run. A word that is no command is kept as text, unless Options say otherwise. $name and ${name} are
@@ -29,6 +35,14 @@
 //
 // A broken document still makes a page: the error message stands where a directive is wrong, and Template.Problems
 // says what, where, and how to mend it. An opening without an end is text.
+//
+// # The apache dialect
+//
+// DialectApache is the language of Apache's mod_include where the two disagree: includes run one after another and share
+// their variables; the parameters of a directive work in their order, up to the first that is wrong; echo and set take
+// several, and decoding= beside encoding=; entities are decoded in URLs and in names of variables; \$ and the quote
+// around a value lose their backslash, and nothing else does; variables are inserted in var and in config too; an opening
+// without an end takes the rest of the document. Conditions are ap_expr's, or as Expressions says.
 //
 // # Scope and order
 //

@@ -21,8 +21,13 @@ type document struct {
 	scope   *scope
 	own     scope // where scope points, unless it is that of up
 	depth   int
-	errText []byte
-	timefmt string
+	list    *listState // it is a list of includes; nil: none, or one that has ended
+
+	// What config changes.
+	errText, echoText []byte
+	timefmt           string
+	sizeInBytes       bool
+
 	pieces  []piece
 	gather  int      // number of pieces when the last of them was one to append to
 	capture *capture // nil: the document is printed; else what gathers it for set=
@@ -50,7 +55,7 @@ type capture struct{ n atomic.Int64 }
 // begin makes instructions [pc, end) of t what the document runs.
 func (d *document) begin(t *Template, pc, end int, vars Variables) {
 	d.t, d.pc, d.end, d.vars = t, pc, end, vars
-	d.errText, d.timefmt = t.errText, DefaultTimeFormat
+	d.errText, d.echoText, d.timefmt, d.sizeInBytes = t.errText, t.echoText, DefaultTimeFormat, false
 }
 
 // exec runs the document until it ends or has to wait. When it ends, a document that waited for it goes on here.
@@ -76,19 +81,25 @@ func (d *document) steps() (parked, ended bool) {
 		if v := recover(); v != nil {
 			d.run.panicked(v)
 			d.failed(d.t.code[d.pc-1].pos, KindPanic, errPanic)
-			d.print(d.errText)
+			d.instead()
 		}
 	}()
 	for d.pc < d.end && !d.run.stopped.Load() {
 		in := &d.t.code[d.pc]
 		d.pc++
-		if in.op == opInclude {
-			if d.doInclude(in) {
-				return true, false
-			}
-			continue
+		switch in.op {
+		case opInclude:
+			parked = d.doInclude(in)
+		case opMember:
+			parked = d.list.wants(&d.t.includes[in.a]) && d.doInclude(in)
+		case opList:
+			parked = d.doList(in)
+		default:
+			d.step(in)
 		}
-		d.step(in)
+		if parked {
+			return true, false
+		}
 	}
 	return false, true
 }
@@ -104,36 +115,21 @@ func (d *document) step(in *instr) {
 	case opUnless:
 		d.doUnless(in)
 	case opEcho:
-		op := &d.t.echoes[in.a]
-		if v, ok := d.variable(op.name); ok {
-			d.print(encode(v, op.enc))
-		} else {
-			d.print(op.missing)
-		}
+		d.doEcho(in)
 	case opSet:
 		d.doSet(in)
 	case opConfig:
-		op := &d.t.configs[in.a]
-		if op.errmsg != nil {
-			d.errText = op.errmsg
-		}
-		if op.timefmt != nil {
-			d.timefmt = *op.timefmt
-		}
+		d.doConfig(in)
+	case opStat:
+		d.doStat(in)
+	case opPrintenv:
+		d.doPrintenv(in)
+	case opListEnd:
+		d.endList()
 	case opBlock:
 		d.scope.blocks = &block{op: &d.t.blocks[in.a], t: d.t, rest: d.scope.blocks}
 		d.pc = in.b
 	}
-}
-
-func (d *document) doSet(in *instr) {
-	op := &d.t.sets[in.a]
-	v, err := d.expand(&op.value)
-	if err != nil {
-		d.wrong(in, KindLimit, err)
-		return
-	}
-	d.scope.set(op.name, v)
 }
 
 // doUnless takes a branch or not. An expression that fails prints the error message and hides the rest of its chain.

@@ -11,22 +11,28 @@ const (
 	encodeURL                        // %XX, but for what may stand in a URL
 	encodeURLEncoded                 // as a form does: blank is +
 	encodeBase64
+	encodeURLApache // %xx in lower case, by Apache's table
 )
 
 var encodingNames = [...]string{"entity", "none", "url", "urlencoded", "base64"}
 
-func encodingOf(name []byte) (encoding, bool) {
+func encodingOf(name []byte, d Dialect) (encoding, bool) {
 	for i, s := range encodingNames {
-		if equalFold(name, s) {
-			return encoding(i), true
+		if !equalFold(name, s) {
+			continue
 		}
+		if encoding(i) == encodeURL && d == DialectApache {
+			return encodeURLApache, true
+		}
+		return encoding(i), true
 	}
 	return encodeEntity, false
 }
 
 const (
-	urlKept  = "!$&()*+,-./:;=?@[]_~" // beside letters and digits: nginx's table
-	formKept = "*.-_"
+	urlKept       = "!$&()*+,-./:;=?@[]_~" // beside letters and digits: nginx's table
+	urlKeptApache = "!$&'()*+,-./:;=@_~"
+	formKept      = "*.-_"
 )
 
 // encode gives v in encoding e: v itself where nothing changes.
@@ -40,6 +46,8 @@ func encode(v []byte, e encoding) []byte {
 		return encodeEntities(v)
 	case encodeURL:
 		return escape(v, urlKept, "0123456789ABCDEF", false)
+	case encodeURLApache:
+		return escape(v, urlKeptApache, "0123456789abcdef", false)
 	default:
 		return escape(v, formKept, "0123456789abcdef", true)
 	}

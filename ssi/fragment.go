@@ -16,16 +16,13 @@ func (d *document) doInclude(in *instr) (parked bool) {
 	op := &d.t.includes[in.a]
 	stub, err := d.admit(op)
 	if err != nil {
-		d.run.failed.Store(true)
-		if !errors.Is(err, errCount) || d.run.countTold.CompareAndSwap(false, true) {
-			d.report(in.pos, KindLimit, err)
-		}
-		d.print(d.errText)
+		d.refused(in.pos, err)
 		return false
 	}
 	f, ok := d.run.atHand(&d.include)
-	if body := f.whole(); ok && body != nil && op.set == nil {
+	if body := f.whole(); ok && body != nil && op.set == nil && !d.voids(&f) {
 		d.print(body)
+		d.listed(false)
 		return false
 	}
 	c := d.child(op, in.pos, stub)
@@ -39,20 +36,48 @@ func (d *document) doInclude(in *instr) (parked bool) {
 	return op.wait && d.waitFor(c)
 }
 
+// refused notes that an include is not asked for.
+func (d *document) refused(pos position, err error) {
+	d.run.failed.Store(true)
+	if !errors.Is(err, errCount) || d.run.countTold.CompareAndSwap(false, true) {
+		d.report(pos, KindLimit, err)
+	}
+	d.instead()
+}
+
+// instead prints the error message for a directive; that of a list comes at its end.
+func (d *document) instead() {
+	if !d.listed(true) {
+		d.print(d.errText)
+	}
+}
+
+// listed notes what became of a member, if a list is at hand.
+func (d *document) listed(failed bool) bool {
+	if d.list == nil {
+		return false
+	}
+	d.list.failed, d.list.vars = failed, nil
+	return true
+}
+
+// voids says whether a fragment leaves the variable as it is that a list with set= wants.
+func (d *document) voids(f *Fragment) bool {
+	return d.list != nil && d.op.set != nil && f.Status >= 300
+}
+
 // admit makes the include at hand of a directive, unless something forbids to ask for it.
 func (d *document) admit(op *includeOp) (stub *block, err error) {
-	if op.stub != nil {
-		if stub = d.scope.blocks.find(*op.stub); stub == nil {
-			return nil, fmt.Errorf("no block is named %q: the include is not asked for", *op.stub)
-		}
+	if stub, err = d.stubOf(op); err != nil {
+		return nil, err
+	}
+	if op.climbs {
+		return nil, errClimb
 	}
 	url := op.url
 	if !op.value.constant() {
-		if url, err = d.expandURL(&op.value); err != nil {
+		if url, err = d.urlOf(&op.value, op.file); err != nil {
 			return nil, err
-		}
-		if op.file && hasDotDot(url) {
-			return nil, errClimb
 		}
 	}
 	if d.depth >= d.run.env.MaxDepth {
@@ -63,6 +88,33 @@ func (d *document) admit(op *includeOp) (stub *block, err error) {
 	}
 	d.include = Include{URL: url, File: op.file, From: d.vars, Depth: d.depth + 1}
 	return stub, nil
+}
+
+// stubOf finds the block that an include names. Members have that of their list.
+func (d *document) stubOf(op *includeOp) (*block, error) {
+	if op.member {
+		return d.stub, nil
+	}
+	if op.stub == nil {
+		return nil, nil
+	}
+	stub := d.scope.blocks.find(*op.stub)
+	if stub == nil {
+		return nil, fmt.Errorf("no block is named %q: the include is not asked for", *op.stub)
+	}
+	return stub, nil
+}
+
+// urlOf inserts the variables of a URL.
+func (d *document) urlOf(value *phrase, file bool) (string, error) {
+	if value.constant() {
+		return string(value.lit), nil
+	}
+	url, err := d.expandURL(value)
+	if err == nil && file && hasDotDot(url) {
+		err = errClimb
+	}
+	return url, err
 }
 
 // whole is the body of a fragment that needs no run of its own; nil: it needs one, or something else is to be done.
@@ -114,6 +166,9 @@ func (d *document) become(f Fragment) {
 	if f.Err != nil {
 		d.up.failed(d.pos, KindInclude, fmt.Errorf("include %q: %w", d.url, f.Err))
 	}
+	if d.op.member && d.up.failsList(f) {
+		return
+	}
 	switch {
 	case d.op.set != nil && (f.Err != nil || f.Status >= 300):
 		d.void = true
@@ -130,6 +185,14 @@ func (d *document) become(f Fragment) {
 	case f.Err != nil:
 		d.print(d.failText)
 	}
+}
+
+// failsList notes what became of a member of the list; true: nothing stands in its place.
+func (d *document) failsList(f Fragment) bool {
+	failed := f.Err != nil || d.voids(&f)
+	d.listed(failed)
+	d.list.vars = f.Variables
+	return failed
 }
 
 // waitFor says whether d has to wait for an include. If so d belongs to whoever completes the include.

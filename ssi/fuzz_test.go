@@ -15,15 +15,19 @@ var seeds = []string{
 	`<!--#set var="a" value="$a\$${b}" --><!--#config errmsg="E" timefmt="%s" --><!--#comment x -->`,
 	`<!--#foo --><!--#--><!--#echo var='x <!--#exec cmd="x" -->`,
 	`<!--#else --><!--#if expr="a" --><!--#else --><!--#else --><!--#elif expr="b" -->`,
+	`<!--#include virtual="/abc" virtual="/a" file="ab" onerror="/ab$a" wait="yes" --><!--#include virtual="/a" onerror="/" set="v" -->`,
+	`<!--#fsize file="a" virtual="$a" --><!--#flastmod virtual="/a" --><!--#printenv --><!--#config sizefmt="bytes" echomsg="&lt;" -->`,
+	`<!--#echo decoding="url,base64,entity" encoding="url entity" var="$a" var="b" --><!--#set var="$a" encoding="base64" value="&lt;\"" value="$b" -->`,
 }
 
 // Compile never panics, and every byte of a document is in a text run or in a directive, never in both.
 func FuzzCompile(f *testing.F) {
 	for _, s := range seeds {
-		f.Add([]byte(s), false)
+		f.Add([]byte(s), uint8(0))
+		f.Add([]byte(s), uint8(3))
 	}
-	f.Fuzz(func(t *testing.T, src []byte, unknownIsError bool) {
-		o := Options{UnknownIsError: unknownIsError}
+	f.Fuzz(func(t *testing.T, src []byte, bits uint8) {
+		o := fuzzOptions(bits)
 		tm := Compile("page", src, o)
 		if tm.Static() && bytes.Contains(src, []byte("<!--#endif-->")) {
 			t.Fatal("a directive was not seen")
@@ -42,6 +46,11 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
+// fuzzOptions makes options of bits.
+func fuzzOptions(bits uint8) Options {
+	return Options{Dialect: Dialect(bits & 1), UnknownIsError: bits&2 != 0, Expressions: Expressions(bits >> 2 & 1), Printenv: bits&8 != 0}
+}
+
 // whole puts the document together again from text runs and directives.
 func whole(t *testing.T, tm *Template, o Options) {
 	var fs faults
@@ -58,7 +67,7 @@ func whole(t *testing.T, tm *Template, o Options) {
 			for j := in.a; j < in.b; j++ {
 				mark[j]++
 			}
-		} else if in.op == opJump || in.op == opUnless || in.op == opBlock {
+		} else if in.op == opJump || in.op == opUnless || in.op == opBlock || in.op == opList {
 			if in.b <= i || in.b > len(tm.code) {
 				t.Fatalf("instruction %d goes to %d of %d", i, in.b, len(tm.code))
 			}
@@ -90,13 +99,14 @@ func (c *crowd) Fetch(_ context.Context, inc *Include) Fragment { return c.answe
 // A run ends, prints the same by both ways, and keeps to its limits.
 func FuzzRun(f *testing.F) {
 	for _, s := range seeds {
-		f.Add([]byte(s), "value")
+		f.Add([]byte(s), "value", uint8(0))
+		f.Add([]byte(s), "value", uint8(9))
 	}
-	f.Add([]byte(`<!--#include virtual="/abc" --><!--#include virtual="/ab" -->x<!--#include virtual="/a" wait="yes" -->`), "")
-	f.Fuzz(func(t *testing.T, src []byte, value string) {
+	f.Add([]byte(`<!--#include virtual="/abc" --><!--#include virtual="/ab" -->x<!--#include virtual="/a" wait="yes" -->`), "", uint8(0))
+	f.Fuzz(func(t *testing.T, src []byte, value string, bits uint8) {
 		const maxPage = 2000
-		tm := Compile("page", src, Options{})
-		env := &Env{Includer: &crowd{tm}, Variables: &fixed{[]byte(value)}, MaxDepth: 5, MaxIncludes: 40, MaxPage: maxPage,
+		tm := Compile("page", src, fuzzOptions(bits))
+		env := &Env{Includer: &crowd{tm}, Stater: stats("a 5 1\n/a 1234567 0\n"), Variables: &fixed{[]byte(value)}, MaxDepth: 5, MaxIncludes: 40, MaxPage: maxPage,
 			Panicked: func(v any, stack []byte) { t.Errorf("panic: %v\n%s", v, stack) }}
 		watchdog := time.AfterFunc(20*time.Second, func() { panic("the run does not end") })
 		defer watchdog.Stop()

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,8 +24,9 @@ var update = flag.Bool("update", false, "rewrite the wanted parts of testdata/*.
 //
 //	page                the document
 //	fragment URL WORDS  an answer; words are status=N, error, raw (not compiled)
-//	variables [URL]     name=value lines, of the page or of a fragment
-//	options             words: silent unknown-error depth=N includes=N; the error message is [E]
+//	variables [URL]     name=value lines, of the page or of a fragment; @modified is its time in Unix seconds
+//	stats               URL size time lines, of what fsize and flastmod know; time 0: unknown
+//	options             words: apache legacy printenv silent unknown-error depth=N includes=N; the error message is [E]
 //	want, problems, reports, requests
 //
 // A part ends with a line break that does not belong to it.
@@ -73,6 +76,42 @@ type vars map[string]string
 func (v vars) Lookup(name string) ([]byte, bool) {
 	s, ok := v[name]
 	return []byte(s), ok
+}
+
+func (v vars) Modified() (time.Time, bool) {
+	n, err := strconv.ParseInt(v["@modified"], 10, 64)
+	return time.Unix(n, 0), err == nil
+}
+
+func (v vars) List() iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		for name, value := range v {
+			if name[0] != '@' && !yield(name, []byte(value)) {
+				return
+			}
+		}
+	}
+}
+
+var (
+	_ Dated  = vars{}
+	_ Lister = vars{}
+)
+
+// stats is Stater for tests: lines of URL, size and time.
+type stats string
+
+func (s stats) Stat(inc *Include) (size int64, modified time.Time, err error) {
+	for line := range strings.Lines(string(s)) {
+		if f := strings.Fields(line); f[0] == inc.URL {
+			size, _ = strconv.ParseInt(f[1], 10, 64)
+			if unix, _ := strconv.ParseInt(f[2], 10, 64); unix != 0 {
+				modified = time.Unix(unix, 0)
+			}
+			return size, modified, nil
+		}
+	}
+	return 0, modified, errors.New("no such page")
 }
 
 // site answers includes from fragments; how is "lookup", "fetch" or "mixed" (each URL now so, now so).
@@ -152,6 +191,12 @@ func (a *archive) settings(t *testing.T) (o Options, env Env) {
 		name, value, _ := strings.Cut(w, "=")
 		n, _ := strconv.Atoi(value)
 		switch name {
+		case "apache":
+			o.Dialect = DialectApache
+		case "legacy":
+			o.Expressions = ExpressionsLegacy
+		case "printenv":
+			o.Printenv = true
 		case "silent":
 			o.SilentErrors = true
 		case "unknown-error":
@@ -194,6 +239,9 @@ func (a *archive) run(t *testing.T, how string) {
 	s := a.site(t, o)
 	s.how = how
 	env.Includer, env.Variables = s, parseVars(a.parts["variables"])
+	if text, ok := a.parts["stats"]; ok {
+		env.Stater = stats(text)
+	}
 	var mu sync.Mutex
 	var reports []string
 	env.Report = func(p Problem) {
@@ -225,10 +273,13 @@ func (a *archive) run(t *testing.T, how string) {
 	if _, ok := a.parts["requests"]; ok {
 		a.compare(t, how, "requests", strings.Join(s.requests, "\n"))
 	}
-	if failed := strings.Contains(a.parts["reports"], "include"); r.Failed() != failed {
+	if failed := ofInclude.MatchString(a.parts["reports"]); r.Failed() != failed {
 		t.Errorf("%s: Failed is %v", how, r.Failed())
 	}
 }
+
+// ofInclude finds a report of an include, or of fsize and flastmod.
+var ofInclude = regexp.MustCompile(`include|no such page|nobody tells|not known|two dots`)
 
 // compare checks one wanted part. Only want must be there; the others are compared if they are, or are not empty.
 func (a *archive) compare(t *testing.T, how, name, got string) {

@@ -12,6 +12,12 @@ type Variables interface {
 	Lookup(name string) (value []byte, ok bool)
 }
 
+// Dated is what Variables may be too: LAST_MODIFIED is its time, in the document's timefmt.
+type Dated interface {
+	// Modified is the time of the last change; false: it is not known.
+	Modified() (time.Time, bool)
+}
+
 // Include is one include to answer.
 type Include struct {
 	URL   string    // as written, after interpolation: path and query, perhaps relative; never resolved here
@@ -50,6 +56,7 @@ const (
 // Env is what a run needs to know. The zero value runs a page without variables in which every include fails.
 type Env struct {
 	Includer    Includer
+	Stater      Stater         // nil: fsize and flastmod print the error message
 	Variables   Variables      // of the page; nil: none
 	Now         time.Time      // the one time of the request
 	Location    *time.Location // of DATE_LOCAL; nil: time.Local

@@ -81,10 +81,10 @@ func (l *lexer) directive(at int) int {
 		l.faults.unknown(at, word, ", and is kept as text")
 		return inside
 	}
-	if p > l.last {
-		return l.unclosed(at, "directive is not closed", "end it with -->")
-	}
 	it := item{cmd: cmd, word: word, at: at, lo: len(l.params)}
+	if p > l.last {
+		return l.unclosed(it, "directive is not closed", "end it with -->")
+	}
 	end, bad := l.arguments(&it, p+len(word))
 	if bad == nil {
 		it.hi, it.end = len(l.params), end
@@ -99,10 +99,10 @@ func (l *lexer) directive(at int) int {
 func (l *lexer) resync(it item, bad *fault) int {
 	i := bytes.Index(l.src[bad.off:], closing)
 	if bad.unclosed {
-		return l.unclosed(it.at, bad.message, bad.cure)
+		return l.unclosed(it, bad.message, bad.cure)
 	}
 	if i < 0 {
-		return l.unclosed(it.at, "directive is not closed", "end it with -->")
+		return l.unclosed(it, "directive is not closed", "end it with -->")
 	}
 	it.hi, it.broken, it.end = it.lo, true, bad.off+i+len(closing)
 	l.faults.note(*bad)
@@ -110,7 +110,16 @@ func (l *lexer) resync(it item, bad *fault) int {
 	return it.end
 }
 
-func (l *lexer) unclosed(at int, message, cure string) int {
+// unclosed leaves the directive as text. In the apache dialect the rest of the document is the directive, and the error
+// message stands for it.
+func (l *lexer) unclosed(it item, message, cure string) int {
+	if l.o.Dialect == DialectApache {
+		l.faults.add(it.at, KindSyntax, message+", and the rest of the document is lost", cure)
+		it.hi, it.broken, it.end = it.lo, true, len(l.src)
+		l.items = append(l.items, it)
+		return it.end
+	}
+	at := it.at
 	l.faults.add(at, KindSyntax, message+", and is kept as text", cure)
 	return at + len(opening)
 }

@@ -4,7 +4,7 @@ package ssi
 type Literal struct {
 	URL         string // as in Include
 	Line, Col   int    // of the directive, from 1; columns count bytes
-	Conditional bool   // it stands inside an if or a block: a run may pass it by
+	Conditional bool   // it stands inside an if or a block, or is an onerror: a run may pass it by
 }
 
 // Literals gives the includes without variables in their URL, in document order. The list belongs to the caller and
@@ -17,9 +17,9 @@ func (t *Template) Literals() []Literal {
 		switch in.op {
 		case opJump, opUnless, opBlock:
 			landing = max(landing, in.b)
-		case opInclude:
-			if op := &t.includes[in.a]; op.value.constant() {
-				list = append(list, Literal{op.url, int(in.pos.line), int(in.pos.col), pc < landing})
+		case opInclude, opMember:
+			if op := &t.includes[in.a]; op.value.constant() && !op.climbs {
+				list = append(list, Literal{op.url, int(in.pos.line), int(in.pos.col), pc < landing || op.onerror})
 			}
 		}
 	}

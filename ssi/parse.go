@@ -1,20 +1,23 @@
 package ssi
 
-import "bytes"
-
 // opcode says what an instruction does.
 type opcode uint8
 
 const (
-	opText    opcode = iota // print src[a:b]
-	opError                 // print the error message
-	opJump                  // go on at b
-	opUnless                // evaluate conds[a]; false: go on at b
-	opEcho                  // echoes[a]
-	opSet                   // sets[a]
-	opInclude               // includes[a]
-	opConfig                // configs[a]
-	opBlock                 // remember blocks[a], whose instructions follow; go on at b
+	opText     opcode = iota // print src[a:b]
+	opError                  // print the error message
+	opJump                   // go on at b
+	opUnless                 // evaluate conds[a]; false: go on at b
+	opEcho                   // echoes[a]
+	opSet                    // sets[a]
+	opInclude                // includes[a]
+	opList                   // includes[a], a list: its instructions follow; go on at b
+	opMember                 // includes[a], of the list at hand
+	opListEnd                // what stands for the list at hand if it failed
+	opConfig                 // configs[a]
+	opStat                   // stats[a]; if that fails go on at b
+	opPrintenv               // print all variables
+	opBlock                  // remember blocks[a], whose instructions follow; go on at b
 )
 
 // instr is one step of a program. A document is a flat list of them, so that a run can stop anywhere and go on later.
@@ -24,33 +27,10 @@ type instr struct {
 	a, b int
 }
 
-type echoOp struct {
-	name    string
-	enc     encoding
-	missing []byte // what is printed for an unknown variable, encoded
-}
-
-type setOp struct {
-	name  string
-	value phrase
-}
-
-type includeOp struct {
-	url        string // where value has no variables
-	value      phrase
-	file, wait bool
-	set, stub  *string
-}
-
 // condOp is an if or elif. end is behind its endif: where an expression that fails at run time goes.
 type condOp struct {
 	cond condition
 	end  int
-}
-
-type configOp struct {
-	errmsg  []byte  // nil: left as it is
-	timefmt *string // nil: left as it is
 }
 
 type blockOp struct {
@@ -145,18 +125,20 @@ func (p *parser) directive(it *item) {
 
 // simple compiles the directives that stand for themselves.
 func (p *parser) simple(it *item) {
-	args, bad := p.args(it)
-	if bad == nil {
-		switch it.cmd {
-		case cmdEcho:
-			p.echo(it, &args)
-		case cmdSet:
-			bad = p.set(it, &args)
-		case cmdInclude:
-			bad = p.include(it, &args)
-		case cmdConfig:
-			p.config(it, &args)
-		}
+	var bad *fault
+	switch it.cmd {
+	case cmdEcho:
+		bad = p.echo(it)
+	case cmdSet:
+		bad = p.set(it)
+	case cmdInclude:
+		bad = p.include(it)
+	case cmdConfig:
+		bad = p.config(it)
+	case cmdFsize, cmdFlastmod:
+		bad = p.stat(it)
+	case cmdPrintenv:
+		bad = p.printenv(it)
 	}
 	if bad != nil {
 		p.wrong(it, bad)
@@ -174,125 +156,63 @@ func (p *parser) args(it *item) (a arguments, bad *fault) {
 	s := &specs[it.cmd]
 	for i := it.lo; i < it.hi; i++ {
 		pm := &p.lex.params[i]
-		arg := s.arg(pm.name)
-		if arg < 0 {
-			return a, parameter(pm.at, "unknown parameter "+quoted(pm.name)+" of "+s.name, s.cure())
+		arg, bad := p.argOf(it, pm)
+		if bad != nil {
+			return a, bad
 		}
 		if a[arg] != nil {
-			return a, parameter(pm.at, "parameter "+quoted(pm.name)+" is there twice", "remove one")
+			return a, twice(pm)
 		}
 		a[arg] = pm
 	}
 	for _, ps := range s.params {
-		if ps.required && a[ps.arg] == nil {
-			return a, parameter(it.at, s.name+" without "+ps.name, "add "+ps.name+`="..."`)
+		if ps.kind == required && a[ps.arg] == nil {
+			return a, missing(it, ps.name)
 		}
 	}
 	return a, nil
 }
 
+// argOf is what a parameter of the directive is.
+func (p *parser) argOf(it *item, pm *param) (arg int, bad *fault) {
+	s := &specs[it.cmd]
+	if arg = s.arg(pm.name, p.o.Dialect); arg < 0 {
+		return arg, parameter(pm.at, "unknown parameter "+quoted(pm.name)+" of "+s.name, s.cure(p.o.Dialect))
+	}
+	return arg, nil
+}
+
+// inOrder goes through the parameters of a directive of which several may be there, and gives each to do. What is
+// wrong with one ends that: in the nginx dialect nothing of the directive is done then, in the apache dialect what
+// stands before it.
+func (p *parser) inOrder(it *item, do func(arg int, pm *param) *fault) *fault {
+	undo := len(p.t.code)
+	for i := it.lo; i < it.hi; i++ {
+		pm := &p.lex.params[i]
+		arg, bad := p.argOf(it, pm)
+		if bad == nil {
+			bad = do(arg, pm)
+		}
+		if bad != nil {
+			if p.o.Dialect == DialectNginx {
+				p.t.code = p.t.code[:undo]
+			}
+			return bad
+		}
+	}
+	return nil
+}
+
+func missing(it *item, name string) *fault {
+	return parameter(it.at, specs[it.cmd].name+" without "+name, "add "+name+`="..."`)
+}
+
+func twice(pm *param) *fault {
+	return parameter(pm.at, "parameter "+quoted(pm.name)+" is there twice", "remove one")
+}
+
 func parameter(off int, message, cure string) *fault {
 	return &fault{off: off, kind: KindParameter, message: message, cure: cure}
-}
-
-func (p *parser) echo(it *item, a *arguments) {
-	op := echoOp{name: lowerString(a[argVar].value)}
-	if e := a[argEncoding]; e != nil {
-		var ok bool
-		if op.enc, ok = encodingOf(e.value); !ok {
-			p.faults.note(*parameter(e.valueAt, "unknown encoding "+quoted(e.value)+", entity is used", "use none, url, entity, urlencoded or base64"))
-		}
-	}
-	op.missing = []byte("(none)")
-	if a[argDefault] != nil {
-		op.missing = a[argDefault].value
-	}
-	op.missing = encode(op.missing, op.enc)
-	p.t.echoes = append(p.t.echoes, op)
-	p.emit(instr{op: opEcho, pos: p.place(it), a: len(p.t.echoes) - 1})
-}
-
-func (p *parser) set(it *item, a *arguments) *fault {
-	name := lowerString(a[argVar].value)
-	if name == "" {
-		return parameter(a[argVar].at, "set of a variable without a name", "name it")
-	}
-	value, bad := parsePhrase(a[argValue].value, a[argValue].valueAt)
-	if bad != nil {
-		return bad
-	}
-	p.t.sets = append(p.t.sets, setOp{name, value})
-	p.emit(instr{op: opSet, pos: p.place(it), a: len(p.t.sets) - 1})
-	return nil
-}
-
-func (p *parser) include(it *item, a *arguments) *fault {
-	op := includeOp{file: a[argFile] != nil}
-	if bad := checkInclude(it, a, &op); bad != nil {
-		return bad
-	}
-	url := a[argVirtual]
-	if op.file {
-		url = a[argFile]
-	}
-	var bad *fault
-	if op.value, bad = parsePhrase(url.value, url.valueAt); bad != nil {
-		return bad
-	}
-	if op.value.constant() {
-		if op.url = string(op.value.lit); op.file && hasDotDot(op.url) {
-			return parameter(url.valueAt, "file= that climbs with two dots", "use virtual=")
-		}
-	}
-	p.t.includes = append(p.t.includes, op)
-	p.emit(instr{op: opInclude, pos: p.place(it), a: len(p.t.includes) - 1})
-	return nil
-}
-
-// checkInclude knows which parameters of an include go together.
-func checkInclude(it *item, a *arguments, op *includeOp) *fault {
-	switch {
-	case a[argVirtual] == nil && a[argFile] == nil:
-		return parameter(it.at, "include without virtual or file", `add virtual="..."`)
-	case a[argVirtual] != nil && a[argFile] != nil:
-		return parameter(a[argFile].at, "include with both virtual and file", "remove one")
-	case a[argWait] != nil && a[argFile] != nil:
-		return parameter(a[argWait].at, "wait with file", "remove wait: file waits anyway")
-	case a[argSet] != nil && a[argStub] != nil:
-		return parameter(a[argStub].at, "stub with set", "remove one")
-	}
-	if w := a[argWait]; w != nil {
-		op.wait = equalFold(w.value, "yes")
-		if !op.wait && !equalFold(w.value, "no") {
-			return parameter(w.valueAt, "wait is "+quoted(w.value), "write yes or no")
-		}
-	}
-	if s := a[argSet]; s != nil {
-		name := lowerString(s.value)
-		if name == "" {
-			return parameter(s.at, "set of a variable without a name", "name it")
-		}
-		op.set = &name
-	}
-	if s := a[argStub]; s != nil {
-		name := string(s.value)
-		op.stub = &name
-	}
-	op.wait = op.wait || op.file || op.set != nil
-	return nil
-}
-
-func (p *parser) config(it *item, a *arguments) {
-	var op configOp
-	if e := a[argErrmsg]; e != nil {
-		op.errmsg = e.value
-	}
-	if f := a[argTimefmt]; f != nil {
-		format := string(f.value)
-		op.timefmt = &format
-	}
-	p.t.configs = append(p.t.configs, op)
-	p.emit(instr{op: opConfig, pos: p.place(it), a: len(p.t.configs) - 1})
 }
 
 // endsBlock says whether a directive is a good endblock; a bad one ends nothing.
@@ -339,26 +259,4 @@ func (p *parser) block(i int) int {
 	p.t.code[at].b = p.here()
 	p.t.blocks[p.t.code[at].a].to = p.here()
 	return end
-}
-
-func (s *spec) arg(name []byte) int {
-	for _, ps := range s.params {
-		if equalFold(name, ps.name) {
-			return ps.arg
-		}
-	}
-	return -1
-}
-
-// cure lists what a command takes.
-func (s *spec) cure() string {
-	if len(s.params) == 0 {
-		return s.name + " takes none: remove it"
-	}
-	var b bytes.Buffer
-	b.WriteString(s.name + " takes")
-	for _, ps := range s.params {
-		b.WriteString(" " + ps.name)
-	}
-	return b.String()
 }

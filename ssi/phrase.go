@@ -3,6 +3,7 @@ package ssi
 import (
 	"bytes"
 	"errors"
+	"strings"
 )
 
 // maxExpanded bounds a value after interpolation, and what set= takes from a fragment (nginx: one memory page).
@@ -24,9 +25,59 @@ type part struct {
 
 func (p *phrase) constant() bool { return p.parts == nil }
 
+// phrase reads a parameter's value in which variables are inserted. entities: the apache dialect decodes them in it.
+func (p *parser) phrase(pm *param, entities bool) (phrase, *fault) {
+	if p.o.Dialect == DialectNginx {
+		return parsePhrase(pm.value, pm.valueAt)
+	}
+	return parseEscaped(p.value(pm, entities), pm.valueAt, escapesApache)
+}
+
+// value is a parameter's value as the dialect has it before variables are inserted: Apache takes the backslash from the
+// quote that the value stands in, and here and there decodes entities.
+func (p *parser) value(pm *param, entities bool) []byte {
+	if p.o.Dialect == DialectNginx {
+		return pm.value
+	}
+	v := pm.value
+	if quote := p.t.src[pm.valueAt-1]; isQuote(quote) {
+		v = unescapeQuote(v, quote)
+	}
+	if entities {
+		v = decodeEntities(v)
+	}
+	return v
+}
+
+func unescapeQuote(v []byte, quote byte) []byte {
+	if !bytes.Contains(v, []byte{'\\', quote}) {
+		return v
+	}
+	out := make([]byte, 0, len(v))
+	for i := 0; i < len(v); i++ {
+		if v[i] == '\\' && i+1 < len(v) {
+			if i++; v[i] != quote {
+				out = append(out, '\\')
+			}
+		}
+		out = append(out, v[i])
+	}
+	return out
+}
+
+// What a backslash may stand before, to be taken away.
+const (
+	escapesNginx  = `$\"'`
+	escapesApache = `$`
+)
+
 // parsePhrase reads $name and ${name}, and takes the backslash from \$ \\ \" \'. A $ that begins no name is itself.
 // off is where raw stands in the document.
 func parsePhrase(raw []byte, off int) (phrase, *fault) {
+	return parseEscaped(raw, off, escapesNginx)
+}
+
+func parseEscaped(raw []byte, off int, escapes string) (phrase, *fault) {
 	if bytes.IndexByte(raw, '$') < 0 && bytes.IndexByte(raw, '\\') < 0 {
 		return phrase{lit: raw}, nil
 	}
@@ -42,7 +93,7 @@ func parsePhrase(raw []byte, off int) (phrase, *fault) {
 			lit = lit[len(lit):]
 			ph.parts = append(ph.parts, part{name: name})
 			i += n
-		case raw[i] == '\\' && i+1 < len(raw) && bytes.IndexByte([]byte(`$\"'`), raw[i+1]) >= 0:
+		case raw[i] == '\\' && i+1 < len(raw) && strings.IndexByte(escapes, raw[i+1]) >= 0:
 			lit = append(lit, raw[i+1])
 			i += 2
 		default:
@@ -144,7 +195,7 @@ func (d *document) expandURL(p *phrase) (string, error) {
 		out = append(out, v...)
 	}
 	for _, s := range spans {
-		if climbs(pathOf(out), s[0], s[1]) {
+		if reaches(pathOf(out), s[0], s[1]) {
 			return "", errors.New("a variable puts two dots into the path")
 		}
 	}
@@ -159,9 +210,9 @@ func pathOf(url []byte) []byte {
 	return url
 }
 
-// climbs says whether path holds ".." or an escaped dot of which a byte stands in [lo, hi). The neighbours count,
+// reaches says whether path holds ".." or an escaped dot of which a byte stands in [lo, hi). The neighbours count,
 // for a variable may bring only the second dot.
-func climbs(path []byte, lo, hi int) bool {
+func reaches(path []byte, lo, hi int) bool {
 	lo, hi = min(lo, len(path)), min(hi, len(path))
 	if lo == hi {
 		return false

@@ -13,8 +13,9 @@ const (
 	KindParameter  = "parameter"  // a parameter that is unknown, missing, twice there or of a wrong value
 	KindStructure  = "structure"  // if and block that do not fit together
 	KindExpression = "expression" // an expression or regular expression that is wrong
-	KindRefused    = "refused"    // exec
+	KindRefused    = "refused"    // exec, and printenv where it is not allowed
 	KindInclude    = "include"    // at run time: an include that failed or was not asked for
+	KindFile       = "file"       // at run time: fsize or flastmod of what is not at hand
 	KindLimit      = "limit"      // at run time: a limit of the run was hit
 	KindPanic      = "panic"      // at run time: a panic, also told to Env.Panicked
 )
@@ -80,7 +81,7 @@ func (fs *faults) unknown(off int, word []byte, kept string) {
 		fs.omitted++ // before any wording: a document may hold millions
 		return
 	}
-	cure := "commands are include echo set if elif else endif block endblock config comment"
+	cure := "commands are include echo set if elif else endif block endblock config fsize flastmod printenv comment"
 	if name := nearest(word); name != "" {
 		cure = "write " + name
 	}

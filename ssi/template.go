@@ -5,8 +5,11 @@ import (
 	"unsafe"
 )
 
-// DefaultErrorMessage stands where a directive went wrong, as in nginx.
-const DefaultErrorMessage = "[an error occurred while processing the directive]"
+// What stands where a directive went wrong, as in nginx and as in Apache.
+const (
+	DefaultErrorMessage       = "[an error occurred while processing the directive]"
+	DefaultErrorMessageApache = "[an error occurred while processing this directive]"
+)
 
 // Limits of a document where Options says nothing.
 const (
@@ -22,6 +25,7 @@ type Options struct {
 	ErrorMessage   string      // "": DefaultErrorMessage
 	SilentErrors   bool        // print nothing where a directive went wrong, unless the document has a config errmsg
 	UnknownIsError bool        // <!--#word that is no command prints the error message; false: it is kept as text
+	Printenv       bool        // printenv prints the variables; false: it prints the error message
 	MaxDirective   int         // bytes, brackets included; 0: DefaultMaxDirective
 	MaxValue       int         // bytes of a parameter's value; 0: DefaultMaxValue
 	MaxParams      int         // of a directive; 0: DefaultMaxParams
@@ -30,6 +34,9 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	if o.ErrorMessage == "" {
 		o.ErrorMessage = DefaultErrorMessage
+		if o.Dialect == DialectApache {
+			o.ErrorMessage = DefaultErrorMessageApache
+		}
 	}
 	if o.SilentErrors {
 		o.ErrorMessage = ""
@@ -50,13 +57,15 @@ func (o Options) withDefaults() Options {
 type Template struct {
 	name     string
 	src      []byte
-	errText  []byte // until the document says otherwise
+	errText  []byte // until the document says otherwise, as is echoText
+	echoText []byte
 	code     []instr
 	echoes   []echoOp
 	sets     []setOp
 	includes []includeOp
 	conds    []condOp
 	configs  []configOp
+	stats    []statOp
 	blocks   []blockOp
 	patterns patterns
 	problems []Problem
@@ -68,7 +77,7 @@ type Template struct {
 // change any more. name is for problems. It takes time and memory in proportion to the document, whatever is in it.
 func Compile(name string, src []byte, o Options) *Template {
 	o = o.withDefaults()
-	t := &Template{name: name, src: src, errText: []byte(o.ErrorMessage)}
+	t := &Template{name: name, src: src, errText: []byte(o.ErrorMessage), echoText: []byte(defaultEchoMessage)}
 	p := parser{t: t, o: o, lines: lineCounter{src: src}}
 	p.lex = lexer{src: src, o: o, faults: &p.faults}
 	p.run()
@@ -82,7 +91,7 @@ func Compile(name string, src []byte, o Options) *Template {
 // measure estimates what the template takes. Patterns count by their nodes, some 100 bytes each when compiled.
 func (t *Template) measure() int {
 	n := int(unsafe.Sizeof(*t)) + sizeOf(t.code) + sizeOf(t.echoes) + sizeOf(t.sets) + sizeOf(t.includes) +
-		sizeOf(t.conds) + sizeOf(t.configs) + sizeOf(t.blocks) + sizeOf(t.problems) + 100*t.patterns.nodes
+		sizeOf(t.conds) + sizeOf(t.configs) + sizeOf(t.stats) + sizeOf(t.blocks) + sizeOf(t.problems) + 100*t.patterns.nodes
 	for i := range t.problems {
 		n += len(t.problems[i].Message)
 	}

@@ -8,6 +8,9 @@ import (
 // DefaultTimeFormat is the timefmt of nginx and Apache.
 const DefaultTimeFormat = "%A, %d-%b-%Y %H:%M:%S %Z"
 
+// maxTime is how many bytes a timefmt may give, as in nginx.
+const maxTime = 2047
+
 // gmt is the zone of DATE_GMT, under the name that the web gives it.
 var gmt = time.FixedZone("GMT", 0)
 

@@ -1,5 +1,7 @@
 package ssi
 
+import "slices"
+
 // scope is what a document sees and sets: variables, captures and blocks. An include that is waited for works in the
 // scope of its page; any other gets a snapshot, which costs nothing until one side writes: both then put a layer of
 // their own over the one they share.
@@ -62,6 +64,19 @@ func (s *scope) lookup(name string) ([]byte, bool) {
 	return nil, false
 }
 
+// each gives all variables, those that are hidden before those that hide them.
+func (s *scope) each(do func(name string, value []byte)) {
+	var layers []*layer
+	for l := s.top; l != nil; l = l.under {
+		layers = append(layers, l)
+	}
+	for _, l := range slices.Backward(layers) {
+		for _, v := range l.list {
+			do(v.name, v.value)
+		}
+	}
+}
+
 func (l *layer) find(name string) int {
 	if l.index != nil {
 		if i, ok := l.index[name]; ok {
@@ -113,6 +128,9 @@ func (b *block) find(name string) *block {
 	return first
 }
 
+// dates are the variables that are made by timefmt.
+var dates = [...]string{"date_local", "date_gmt", "last_modified"}
+
 // variable looks a name up: captures, what was set, the dates, and what the surroundings know.
 func (d *document) variable(name string) ([]byte, bool) {
 	if len(name) == 1 && '0' <= name[0] && name[0] <= '9' {
@@ -128,6 +146,12 @@ func (d *document) variable(name string) ([]byte, bool) {
 		return appendTime(nil, d.timefmt, d.run.env.Now.In(d.run.env.Location)), true
 	case "date_gmt":
 		return appendTime(nil, d.timefmt, d.run.env.Now.In(gmt)), true
+	case "last_modified":
+		if dated, ok := d.vars.(Dated); ok {
+			if t, ok := dated.Modified(); ok {
+				return appendTime(nil, d.timefmt, t.In(d.run.env.Location)), true
+			}
+		}
 	}
 	if d.vars == nil {
 		return nil, false
