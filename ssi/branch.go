@@ -87,7 +87,7 @@ func (p *parser) openChain(it *item) {
 // hides the rest of its chain.
 func (p *parser) condition(c *chain, it *item, args *arguments) {
 	expr := args[argExpr]
-	cond, bad := parseExpr(expr.value, expr.valueAt, p.t)
+	cond, bad := grammar{p.t, p.o}.parse(p.value(expr, false), expr.valueAt)
 	if bad != nil {
 		p.breakChain(c, it, bad)
 		return

@@ -135,13 +135,26 @@ func (d *document) step(in *instr) {
 // doUnless takes a branch or not. An expression that fails prints the error message and hides the rest of its chain.
 func (d *document) doUnless(in *instr) {
 	op := &d.t.conds[in.a]
-	holds, err := op.cond.eval(d)
+	holds, kind, err := d.holds(op.cond)
 	if err != nil {
-		d.wrong(in, KindExpression, err)
+		d.wrong(in, kind, err)
 		d.pc = op.end
 	} else if !holds {
 		d.pc = in.b
 	}
+}
+
+// holds evaluates a condition. A panic, which only the surroundings can cause, is an error of the expression: neither
+// side of the condition is printed.
+func (d *document) holds(c condition) (holds bool, kind string, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			d.run.panicked(v)
+			kind, err = KindPanic, errPanic
+		}
+	}()
+	holds, err = c.eval(d)
+	return holds, KindExpression, err
 }
 
 // wrong prints the error message in place of a directive that failed at run time.

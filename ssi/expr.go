@@ -10,18 +10,30 @@ type condition interface {
 	eval(d *document) (bool, error)
 }
 
+// operand is a side of a comparison. Its value may belong to a variable: it is not to be changed.
+type operand interface {
+	value(d *document) ([]byte, error)
+}
+
+func (p *phrase) value(d *document) ([]byte, error) { return d.expand(p) }
+
 // truth holds if its value is not empty; "0" is true.
-type truth struct{ value phrase }
+type truth struct{ of operand }
+
+// outcomes says for which results of comparing left with right a comparison holds.
+type outcomes struct{ less, equal, greater bool }
+
+func (o outcomes) hold(c int) bool { return c < 0 && o.less || c == 0 && o.equal || c > 0 && o.greater }
 
 // comparison is exact, byte by byte.
 type comparison struct {
-	left, right phrase
-	not         bool
+	left, right operand
+	outcomes
 }
 
 // match searches left for a regular expression, and leaves captures.
 type match struct {
-	left    phrase
+	left    operand
 	re      *regexp.Regexp // nil: the pattern has variables
 	pattern phrase
 	not     bool
@@ -29,21 +41,24 @@ type match struct {
 }
 
 func (c *truth) eval(d *document) (bool, error) {
-	v, err := d.expand(&c.value)
+	v, err := c.of.value(d)
 	return len(v) > 0, err
 }
 
 func (c *comparison) eval(d *document) (bool, error) {
-	left, err := d.expand(&c.left)
-	if err != nil {
-		return false, err
+	left, right, err := both(d, c.left, c.right)
+	return c.hold(bytes.Compare(left, right)), err
+}
+
+func both(d *document, l, r operand) (left, right []byte, err error) {
+	if left, err = l.value(d); err == nil {
+		right, err = r.value(d)
 	}
-	right, err := d.expand(&c.right)
-	return bytes.Equal(left, right) != c.not, err
+	return left, right, err
 }
 
 func (c *match) eval(d *document) (bool, error) {
-	left, err := d.expand(&c.left)
+	left, err := c.left.value(d)
 	if err != nil {
 		return false, err
 	}
@@ -88,21 +103,58 @@ func (d *document) keepGroups(re *regexp.Regexp, subject []byte, pairs []int) {
 	}
 }
 
-// parseExpr compiles an expression, which stands at off: as nginx reads it where nginx can, else by the grammar that
-// Apache had before 2.4. What nginx would compare with text that looks like more (==, =~, &&, ||) is not left to nginx.
-func parseExpr(raw []byte, off int, t *Template) (condition, *fault) {
-	if o, ok := splitNginx(raw); ok && !o.looksLegacy() {
-		return o.compile(off, t)
-	}
-	return parseLegacy(raw, off, t)
+// grammar compiles the expressions of a document.
+type grammar struct {
+	t *Template
+	o Options
 }
+
+// parse compiles an expression, which stands at off. In the apache dialect that is ap_expr or, if so set, the grammar
+// that Apache had before 2.4. In the nginx dialect it is as nginx reads it where nginx can, else the older one of
+// Apache. What nginx would compare with text that looks like more (==, &&, ||) is not left to nginx.
+func (g grammar) parse(raw []byte, off int) (condition, *fault) {
+	switch {
+	case g.o.Dialect == DialectApache && g.o.Expressions == ExpressionsAp:
+		return parseAp(raw, off, g)
+	case g.o.Dialect == DialectApache:
+		return parseLegacy(raw, off, g)
+	}
+	if n, ok := splitNginx(raw); ok && !n.looksLegacy() {
+		return n.compile(off, g)
+	}
+	return parseLegacy(raw, off, g)
+}
+
+// phrase compiles text with $name in it, and counts what it takes.
+func (g grammar) phrase(raw []byte, off int) (*phrase, *fault) {
+	ph, bad := parseEscaped(raw, off, g.escapes())
+	if bad != nil {
+		return nil, bad
+	}
+	g.took(1 + len(ph.parts))
+	return &ph, nil
+}
+
+// escapes are the bytes that a backslash may stand before in text with $name in it.
+func (g grammar) escapes() string {
+	if g.o.Dialect == DialectApache {
+		return escapesApache
+	}
+	return escapesNginx
+}
+
+// exprPartBytes is about what a part of a compiled expression takes: an operand, a condition, a piece of a phrase.
+const exprPartBytes = 80
+
+// took counts parts of compiled expressions, so that a template knows its size.
+func (g grammar) took(parts int) { g.t.exprParts += parts }
 
 func expression(off int, message, cure string) *fault {
 	return &fault{off: off, kind: KindExpression, message: message, cure: cure}
 }
 
-// operands are an expression in the grammar of nginx.
-type operands struct {
+// nginxExpr is an expression in the grammar of nginx.
+type nginxExpr struct {
 	left, right []byte
 	rightAt     int  // offset of right in the expression
 	compared    bool // there is a right side
@@ -113,7 +165,7 @@ type operands struct {
 // splitNginx cuts an expression as nginx does: the longest run of name characters, dollars, braces and quotes is the
 // left side, in lower case; then nothing, or = or != and the rest of the string, which is a regular expression if it
 // begins with a slash and then has to end with one. ok = false: not of this grammar.
-func splitNginx(raw []byte) (o operands, ok bool) {
+func splitNginx(raw []byte) (o nginxExpr, ok bool) {
 	i := 0
 	for i < len(raw) && isLeft(raw[i]) {
 		i++
@@ -148,7 +200,7 @@ func splitNginx(raw []byte) (o operands, ok bool) {
 }
 
 // looksLegacy finds what the other grammar would understand on the right side.
-func (o *operands) looksLegacy() bool {
+func (o *nginxExpr) looksLegacy() bool {
 	text := o.right
 	if o.regex {
 		// A slash that ends one regular expression before a logical operator: two comparisons, not one.
@@ -160,34 +212,57 @@ func (o *operands) looksLegacy() bool {
 	return bytes.Contains(text, []byte(" && ")) || bytes.Contains(text, []byte(" || "))
 }
 
-func (o *operands) compile(off int, t *Template) (condition, *fault) {
-	left, bad := parsePhrase(o.left, off)
+func (o *nginxExpr) compile(off int, g grammar) (condition, *fault) {
+	left, bad := g.phrase(o.left, off)
 	if bad != nil {
 		return nil, bad
 	}
 	if !o.compared {
 		return &truth{left}, nil
 	}
-	right, bad := parsePhrase(o.right, off+o.rightAt)
+	right, bad := g.phrase(o.right, off+o.rightAt)
 	if bad != nil {
 		return nil, bad
 	}
 	if !o.regex {
-		return &comparison{left: left, right: right, not: o.not}, nil
+		return equality(left, right, o.not), nil
 	}
-	return newMatch(match{left: left, pattern: right, not: o.not, t: t}, off+o.rightAt)
+	return g.match(left, o.right, off+o.rightAt, o.not)
 }
 
-// newMatch compiles the pattern if it has no variables.
-func newMatch(m match, off int) (condition, *fault) {
-	if m.pattern.constant() {
-		re, err := m.t.patterns.compile(string(m.pattern.lit))
-		if err != nil {
-			return nil, expression(off, err.Error(), "use RE2 syntax: no look-around, no back references")
-		}
-		m.re = re
+func equality(left, right operand, not bool) condition {
+	return &comparison{left, right, outcomes{less: not, equal: !not, greater: not}}
+}
+
+// match compiles a search for the pattern source, which stands at off and may hold variables.
+func (g grammar) match(left operand, source []byte, off int, not bool) (condition, *fault) {
+	pattern, bad := g.phrase(source, off)
+	if bad != nil {
+		return nil, bad
 	}
-	return &m, nil
+	m := &match{left: left, pattern: *pattern, not: not, t: g.t}
+	if !pattern.constant() {
+		g.t.patterns.varying = true
+		return m, nil
+	}
+	re, err := g.t.patterns.compile(string(pattern.lit))
+	if err != nil {
+		return nil, err.fault(off + beforeUnescape(source, err.at, g.escapes()))
+	}
+	m.re = re
+	return m, nil
+}
+
+// beforeUnescape is the offset in raw of what parseEscaped moved to offset n.
+func beforeUnescape(raw []byte, n int, escapes string) int {
+	i := 0
+	for ; n > 0 && i < len(raw); n-- {
+		if unescapes(raw[i:], escapes) {
+			i++
+		}
+		i++
+	}
+	return i
 }
 
 func skipBlanks(s []byte, i int) int {

@@ -8,18 +8,18 @@ const maxParens = 100
 // legacyParser reads the grammar that Apache had before 2.4:
 //
 //	expr = term { ("&&" | "||") term }       one precedence, from left to right
-//	term = "!" not | "(" expr ")" | str [ ("=" | "==" | "!=") (str | regex) | ("<" | "<=" | ">" | ">=") str ]
-//	not  = "!" not | "(" expr ")" | str
+//	term = "!" not | "(" expr ")" | "-A" str | str [ ("=" | "==" | "!=") (str | regex) | ("<" | "<=" | ">" | ">=") str ]
+//	not  = "!" not | "(" expr ")" | "-A" str | str
 //	str  = words, joined by one blank; 'quoted', or up to white space, a parenthesis or an operator
 //
 // Captures follow nginx, and what Apache takes silently for true or empty (an unclosed quote or regular expression,
-// one that does not compile) is an error. -A, which would have to ask for a URL, is one too.
+// one that does not compile) is an error.
 type legacyParser struct {
 	s     []byte
 	p     int
 	off   int // of s in the document
 	depth int
-	t     *Template
+	grammar
 }
 
 // junction joins terms from left to right; ors[i] stands before terms[i+1]. All terms are evaluated, as Apache does
@@ -53,24 +53,8 @@ func (n *negation) eval(d *document) (bool, error) {
 	return !holds, err
 }
 
-// ordering compares byte by byte: less says which order holds, equal whether equality does too.
-type ordering struct {
-	left, right phrase
-	less, equal bool
-}
-
-func (o *ordering) eval(d *document) (bool, error) {
-	left, err := d.expand(&o.left)
-	if err != nil {
-		return false, err
-	}
-	right, err := d.expand(&o.right)
-	c := bytes.Compare(left, right)
-	return c == 0 && o.equal || c < 0 && o.less || c > 0 && !o.less, err
-}
-
-func parseLegacy(raw []byte, off int, t *Template) (condition, *fault) {
-	l := legacyParser{s: raw, off: off, t: t}
+func parseLegacy(raw []byte, off int, g grammar) (condition, *fault) {
+	l := legacyParser{s: raw, off: off, grammar: g}
 	c, bad := l.expr()
 	if bad == nil && l.p < len(l.s) {
 		bad = l.wrong("what is after the expression cannot be read")
@@ -124,6 +108,8 @@ func (l *legacyParser) term() (condition, *fault) {
 		return l.not()
 	case l.takes("("):
 		return l.parens()
+	case l.takesAccess():
+		return l.access()
 	}
 	left, bad := l.str()
 	if bad != nil {
@@ -135,13 +121,13 @@ func (l *legacyParser) term() (condition, *fault) {
 	case l.takes("=="), l.takes("="):
 		return l.equality(left, false)
 	case l.takes("<="):
-		return l.order(left, true, true)
+		return l.order(left, outcomes{less: true, equal: true})
 	case l.takes("<"):
-		return l.order(left, true, false)
+		return l.order(left, outcomes{less: true})
 	case l.takes(">="):
-		return l.order(left, false, true)
+		return l.order(left, outcomes{equal: true, greater: true})
 	case l.takes(">"):
-		return l.order(left, false, false)
+		return l.order(left, outcomes{greater: true})
 	}
 	return &truth{left}, nil
 }
@@ -159,8 +145,10 @@ func (l *legacyParser) not() (condition, *fault) {
 		of, bad = l.not()
 	case l.takes("("):
 		of, bad = l.parens()
+	case l.takesAccess():
+		of, bad = l.access()
 	default:
-		var s phrase
+		var s *phrase
 		s, bad = l.str()
 		of = &truth{s}
 	}
@@ -183,7 +171,26 @@ func (l *legacyParser) parens() (condition, *fault) {
 	return c, bad
 }
 
-func (l *legacyParser) equality(left phrase, not bool) (condition, *fault) {
+// takesAccess reads -A, if it comes next as a word of its own.
+func (l *legacyParser) takesAccess() bool {
+	from := l.p
+	if l.takes("-A") && (l.p == len(l.s) || isSpace(l.s[l.p])) {
+		return true
+	}
+	l.p = from
+	return false
+}
+
+// access reads on behind -A.
+func (l *legacyParser) access() (condition, *fault) {
+	url, bad := l.str()
+	if bad != nil {
+		return nil, bad
+	}
+	return &admitted{url}, nil
+}
+
+func (l *legacyParser) equality(left *phrase, not bool) (condition, *fault) {
 	if l.takes("/") {
 		return l.regex(left, not)
 	}
@@ -191,11 +198,11 @@ func (l *legacyParser) equality(left phrase, not bool) (condition, *fault) {
 	if bad != nil {
 		return nil, bad
 	}
-	return &comparison{left: left, right: right, not: not}, nil
+	return equality(left, right, not), nil
 }
 
 // regex reads on behind a slash, up to the next one without a backslash before it.
-func (l *legacyParser) regex(left phrase, not bool) (condition, *fault) {
+func (l *legacyParser) regex(left *phrase, not bool) (condition, *fault) {
 	from := l.p
 	for l.p < len(l.s) && l.s[l.p] != '/' {
 		if l.s[l.p] == '\\' {
@@ -209,42 +216,70 @@ func (l *legacyParser) regex(left phrase, not bool) (condition, *fault) {
 	}
 	source := l.s[from:l.p]
 	l.p++
-	pattern, bad := parsePhrase(source, l.off+from)
-	if bad != nil {
-		return nil, bad
+	if l.o.Dialect == DialectNginx {
+		return l.match(left, source, l.off+from, not)
 	}
-	return newMatch(match{left: left, pattern: pattern, not: not, t: l.t}, l.off+from)
+	c, bad := l.match(left, bare(source), 0, not)
+	if bad != nil {
+		bad.off = l.off + from + before(source, bad.off)
+	}
+	return c, bad
 }
 
-func (l *legacyParser) order(left phrase, less, equal bool) (condition, *fault) {
+// bare takes each backslash from the byte behind it. Apache does so in all words, and in regular expressions too:
+// there \\. is a full stop, and \. is any byte.
+func bare(s []byte) []byte {
+	if bytes.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			i++
+		}
+		out = append(out, s[i])
+	}
+	return out
+}
+
+// before is the offset in s of what bare moved to offset n.
+func before(s []byte, n int) int {
+	i := 0
+	for ; n > 0 && i < len(s); n-- {
+		if s[i] == '\\' && i+1 < len(s) {
+			i++
+		}
+		i++
+	}
+	return i
+}
+
+func (l *legacyParser) order(left *phrase, o outcomes) (condition, *fault) {
 	right, bad := l.str()
 	if bad != nil {
 		return nil, bad
 	}
-	return &ordering{left: left, right: right, less: less, equal: equal}, nil
+	return &comparison{left, right, o}, nil
 }
 
 // str reads one or more words, which are joined by a blank each.
-func (l *legacyParser) str() (phrase, *fault) {
+func (l *legacyParser) str() (*phrase, *fault) {
 	var text []byte
 	l.takes("") // white space
 	from := l.p
 	for words := 0; ; words++ {
 		if l.takes(""); l.p == len(l.s) || l.special() {
 			if words == 0 {
-				return phrase{}, l.wrong("a string is missing")
+				return nil, l.wrong("a string is missing")
 			}
-			return parsePhrase(text, l.off+from)
+			return l.phrase(text, l.off+from)
 		}
 		if words > 0 {
 			text = append(text, ' ')
 		}
 		word, bad := l.word()
 		if bad != nil {
-			return phrase{}, bad
-		}
-		if words == 0 && string(word) == "-A" {
-			return phrase{}, l.wrong("-A is not supported")
+			return nil, bad
 		}
 		text = append(text, word...)
 	}
@@ -269,8 +304,9 @@ func (l *legacyParser) word() (word []byte, bad *fault) {
 			l.p++
 			return word, nil
 		case c == '\\' && l.p+1 < len(l.s):
-			// The escapes of parsePhrase, which comes later, are left to it.
-			if next := l.s[l.p+1]; next == '$' || next == '\\' {
+			// In the nginx dialect $ is protected from being inserted, too. In Apache's it is only where one more backslash
+			// stands before it.
+			if next := l.s[l.p+1]; l.o.Dialect == DialectNginx && (next == '$' || next == '\\') {
 				word = append(word, c)
 			}
 			word = append(word, l.s[l.p+1])

@@ -1,7 +1,6 @@
 package ssi
 
 import (
-	"errors"
 	"regexp"
 	"regexp/syntax"
 	"sync"
@@ -11,32 +10,50 @@ const (
 	maxPattern  = 4000    // nodes of one regular expression, repetitions multiplied out
 	maxPatterns = 1 << 20 // nodes of all that a template compiles
 	maxTried    = 1 << 17 // bytes of distinct patterns that it looks at: parsing three of them may give a thousand ranges
-	keptDynamic = 32      // patterns with variables that a template remembers
+	keptNodes   = 2000    // nodes of all patterns with variables that a template remembers
+
+	nodeBytes = 100 // about what a node takes when compiled
 )
 
-var (
-	errPatternSize  = errors.New("regular expression is too large")
-	errPatternTotal = errors.New("regular expressions of the document are too large together")
-)
+// patternError says what is wrong with a regular expression, at an offset in it.
+type patternError struct {
+	at            int
+	message, cure string
+}
+
+func (e *patternError) Error() string { return e.message }
+
+func (e *patternError) fault(off int) *fault { return expression(off, e.message, e.cure) }
 
 // patterns are the regular expressions of a template. Constant ones are compiled with it, each once; those made with
 // variables are kept in a small cache, which is emptied when it is full.
 type patterns struct {
-	fixed map[string]*regexp.Regexp // while compiling only
-	nodes int                       // of those that were compiled
-	tried int                       // bytes of those that were looked at
+	fixed   map[string]*regexp.Regexp // while compiling only
+	nodes   int                       // of those that were compiled
+	tried   int                       // bytes of those that were looked at
+	varying bool                      // some are made with variables
 
 	mu      sync.Mutex
 	dynamic map[string]*regexp.Regexp
+	kept    int // nodes in dynamic
+}
+
+// size is about what they take, with the cache full.
+func (p *patterns) size() int {
+	n := p.nodes
+	if p.varying {
+		n += keptNodes
+	}
+	return n * nodeBytes
 }
 
 // compile is for patterns known when the template is made.
-func (p *patterns) compile(source string) (*regexp.Regexp, error) {
+func (p *patterns) compile(source string) (*regexp.Regexp, *patternError) {
 	if re := p.fixed[source]; re != nil {
 		return re, nil
 	}
 	if p.tried += len(source); p.tried > maxTried || p.nodes > maxPatterns {
-		return nil, errPatternTotal
+		return nil, &patternError{message: "regular expressions of the document are too large together", cure: "use fewer or smaller ones"}
 	}
 	re, n, err := compilePattern(source)
 	if err != nil {
@@ -58,46 +75,47 @@ func (p *patterns) at(source string) (*regexp.Regexp, error) {
 	if re != nil {
 		return re, nil
 	}
-	re, _, err := compilePattern(source)
-	if err != nil {
-		return nil, err
+	re, n, bad := compilePattern(source)
+	if bad != nil {
+		return nil, bad
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.dynamic == nil || len(p.dynamic) == keptDynamic {
-		p.dynamic = make(map[string]*regexp.Regexp, keptDynamic)
-	}
-	p.dynamic[source] = re
+	p.keep(source, re, n)
 	return re, nil
 }
 
+// keep remembers a pattern of n nodes, unless it would fill the cache alone.
+func (p *patterns) keep(source string, re *regexp.Regexp, n int) {
+	if n > keptNodes || p.dynamic[source] != nil {
+		return
+	}
+	if p.dynamic == nil || p.kept+n > keptNodes {
+		p.dynamic, p.kept = make(map[string]*regexp.Regexp), 0
+	}
+	p.dynamic[source] = re
+	p.kept += n
+}
+
 // compilePattern also gives the weight.
-func compilePattern(source string) (*regexp.Regexp, int, error) {
+func compilePattern(source string) (*regexp.Regexp, int, *patternError) {
+	tooLarge := &patternError{message: "regular expression is too large", cure: "shorten it, or repeat less"}
 	if len(source) > maxPattern {
-		return nil, 0, errPatternSize
+		return nil, 0, tooLarge
 	}
 	tree, err := syntax.Parse(source, syntax.Perl)
 	if err != nil {
-		return nil, 0, patternError(err)
+		return nil, 0, whyRefused(source, err)
 	}
 	n := weight(tree)
 	if n > maxPattern {
-		return nil, 0, errPatternSize
+		return nil, 0, tooLarge
 	}
 	re, err := regexp.Compile(source)
 	if err != nil {
-		return nil, 0, patternError(err)
+		return nil, 0, whyRefused(source, err)
 	}
 	return re, n, nil
-}
-
-// patternError says what RE2 lacks in fewer words than the syntax package.
-func patternError(err error) error {
-	var e *syntax.Error
-	if errors.As(err, &e) {
-		return errors.New("regular expression: " + e.Code.String() + " in " + quoted([]byte(e.Expr)))
-	}
-	return err
 }
 
 // weight counts nodes as if repetitions were written out, which is what compiling does.

@@ -93,7 +93,7 @@ func parseEscaped(raw []byte, off int, escapes string) (phrase, *fault) {
 			lit = lit[len(lit):]
 			ph.parts = append(ph.parts, part{name: name})
 			i += n
-		case raw[i] == '\\' && i+1 < len(raw) && strings.IndexByte(escapes, raw[i+1]) >= 0:
+		case unescapes(raw[i:], escapes):
 			lit = append(lit, raw[i+1])
 			i += 2
 		default:
@@ -106,6 +106,11 @@ func parseEscaped(raw []byte, off int, escapes string) (phrase, *fault) {
 	}
 	ph.parts = appendLiteral(ph.parts, lit)
 	return ph, nil
+}
+
+// unescapes says whether s begins with a backslash that only protects the byte behind it.
+func unescapes(s []byte, escapes string) bool {
+	return s[0] == '\\' && len(s) > 1 && strings.IndexByte(escapes, s[1]) >= 0
 }
 
 func appendLiteral(parts []part, lit []byte) []part {

@@ -71,6 +71,8 @@ type Template struct {
 	problems []Problem
 	static   bool
 	size     int
+
+	exprParts int // of compiled expressions
 }
 
 // Compile makes a template of a document; it is never nil. src is kept, since text runs are slices of it, and must not
@@ -88,10 +90,11 @@ func Compile(name string, src []byte, o Options) *Template {
 	return t
 }
 
-// measure estimates what the template takes. Patterns count by their nodes, some 100 bytes each when compiled.
+// measure estimates what the template takes.
 func (t *Template) measure() int {
 	n := int(unsafe.Sizeof(*t)) + sizeOf(t.code) + sizeOf(t.echoes) + sizeOf(t.sets) + sizeOf(t.includes) +
-		sizeOf(t.conds) + sizeOf(t.configs) + sizeOf(t.stats) + sizeOf(t.blocks) + sizeOf(t.problems) + 100*t.patterns.nodes
+		sizeOf(t.conds) + sizeOf(t.configs) + sizeOf(t.stats) + sizeOf(t.blocks) + sizeOf(t.problems) +
+		t.patterns.size() + exprPartBytes*t.exprParts
 	for i := range t.problems {
 		n += len(t.problems[i].Message)
 	}
