@@ -1,6 +1,7 @@
 package ssi
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -31,6 +32,101 @@ func TestAppendTime(t *testing.T) {
 	} {
 		if got := string(appendTime(nil, tt.format, tt.t)); got != tt.want {
 			t.Errorf("%q gave %q, wanted %q", tt.format, got, tt.want)
+		}
+	}
+}
+
+// V7: what strftime of glibc 2.36 gives in the C locale for flags, widths and modifiers, and for what is no conversion.
+func TestAppendTimeFlags(t *testing.T) {
+	at := time.Date(2024, 3, 10, 15, 4, 5, 0, time.FixedZone("MSK", 3*3600))
+	for format, want := range map[string]string{
+		"%5%":             "    %",
+		"%05%":            "0000%",
+		"%5n|":            "    \n|",
+		"%5t|":            "    \t|",
+		"%-5d":            "   10",
+		"%_5d":            "   10",
+		"%05d":            "00010",
+		"%5d":             "00010",
+		"%5e":             "   10",
+		"%05e":            "00010",
+		"%-5e":            "   10",
+		"%5k":             "   15",
+		"%05k":            "00015",
+		"%-k":             "15",
+		"%0k":             "15",
+		"%10z":            "         +0000000300",
+		"%_10z":           "         +       300",
+		"%-z":             "+300",
+		"%-10z":           "         +       300",
+		"%_z":             "+ 300",
+		"%12s":            "  1710072245",
+		"%012s":           "001710072245",
+		"%_12s":           "  1710072245",
+		"%10a":            "       Sun",
+		"%010a":           "0000000Sun",
+		"%2A":             "Sunday",
+		"%10F":            "2024-03-10",
+		"%12F":            "  2024-03-10",
+		"%-F":             "2024-03-10",
+		"%012D":           "000003/10/24",
+		"%_12D":           "    03/10/24",
+		"%6Y":             "002024",
+		"%_6Y":            "  2024",
+		"%-6Y":            "  2024",
+		"%6C":             "000020",
+		"%6G":             "002024",
+		"%5y":             "00024",
+		"%3j":             "070",
+		"%5j":             "00070",
+		"%-j":             "70",
+		"%_j":             " 70",
+		"%5w":             "00000",
+		"%30c":            "      Sun Mar 10 15:04:05 2024",
+		"%030c":           "000000Sun Mar 10 15:04:05 2024",
+		"%#c":             "Sun Mar 10 15:04:05 2024",
+		"%^c":             "SUN MAR 10 15:04:05 2024",
+		"%#p":             "pm",
+		"%^p":             "PM",
+		"%#^p":            "pm",
+		"%#P":             "pm",
+		"%^P":             "pm",
+		"%5p":             "   PM",
+		"%^Z":             "MSK",
+		"%#Z":             "msk",
+		"%#a":             "SUN",
+		"%^#a":            "SUN",
+		"%#b":             "MAR",
+		"%#Eh":            "%#EH",
+		"%#x":             "03/10/24",
+		"%#z":             "+0300",
+		"%^Q":             "%^Q",
+		"%5Q":             "  %5Q",
+		"%5":              "   %5",
+		"%E":              "%E",
+		"%-":              "%-",
+		"%10R":            "     15:04",
+		"%14r":            "   03:04:05 PM",
+		"%10Ed":           "     %10Ed",
+		"%Oc":             "%Oc",
+		"%EY%EC%Ey%Ex%EX": "2024202403/10/2415:04:05",
+		"%Od%Oe%OH%OI%Om%OM%OS%Ou%OU%OV%Ow%OW%Oy%Ob": "101015030304057101001024Mar",
+		"%EEY":     "%EEY",
+		"%E5Y":     "%E5Y",
+		"%5EY":     "02024",
+		"%N %f %+": "%N %f %+",
+		"%+d":      "%+d",
+	} {
+		if got := string(appendTime(nil, format, at)); got != want {
+			t.Errorf("%q gave %q, wanted %q", format, got, want)
+		}
+	}
+}
+
+func TestAppendTimeIsBounded(t *testing.T) {
+	for _, format := range []string{"%99999999999999999999d", "%2047d", strings.Repeat("%2047d", 1000), "%2047%%2047c" + strings.Repeat("x", 1<<20)} {
+		if n := len(appendTime(nil, format, time.Now())); n < maxTime || n > 2*maxTime+2 {
+			t.Errorf("%.40q gave %d bytes", format, n)
 		}
 	}
 }
