@@ -12,11 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// lockFileName is the file in a directory that is locked for one process.
+const lockFileName = "lock"
+
 // lockState takes the directory for this process. The lock is that of an open
 // file, which the kernel gives back however the process ends; the file stays,
 // and says who has it. Closing it unlocks.
 func lockState(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o640)
+	f, err := os.OpenFile(filepath.Join(dir, lockFileName), os.O_RDWR|os.O_CREATE, 0o640)
 	if err != nil {
 		return nil, err
 	}

@@ -15,12 +15,15 @@ func appendPrimary(dst, primary []byte) []byte { return append(append(dst, prima
 
 // primaryOf gives the primary key in a key of the tiers; ok is false for a key
 // of something else.
-func primaryOf(key string) (primary []byte, ok bool) {
+func primaryOf(key string) (primary []byte, ok bool) { return primaryPart([]byte(key)) }
+
+// primaryPart is primaryOf without a copy.
+func primaryPart(key []byte) (primary []byte, ok bool) {
 	switch {
 	case len(key) > 0 && key[0] == primaryKind:
-		return []byte(key[1:]), true
-	case len(key) >= variantPrefix && key[0] == variantKind:
-		return []byte(key[variantPrefix+int(key[variantPrefix-1]):]), true
+		return key[1:], true
+	case len(key) >= variantPrefix && key[0] == variantKind && len(key) >= variantPrefix+int(key[variantPrefix-1]):
+		return key[variantPrefix+int(key[variantPrefix-1]):], true
 	}
 	return nil, false
 }

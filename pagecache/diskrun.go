@@ -1,0 +1,120 @@
+package pagecache
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Run does the tier's work beside requests: it writes pages, removes those that
+// have to go, counts what an earlier process left. It blocks until ctx ends,
+// and then writes what waits, for some seconds at most. From then on nothing is
+// written. It is called once.
+func (d *Disk) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	for range diskWriters {
+		wg.Go(func() { d.writeJobs(ctx.Done()) })
+	}
+	wg.Go(func() { d.keepTidy(ctx) })
+	wg.Go(func() { d.keepCounting(ctx) })
+	<-ctx.Done()
+	d.mu.Lock()
+	d.closed = true // a Put that was before the writers' last look is written
+	d.mu.Unlock()
+	wg.Wait()
+	d.writeJobs(ctx.Done()) // and one that came between their look and ours
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.limits.flush)
+	defer cancel()
+	d.tidy(bound)
+}
+
+// keepTidy tidies whenever there is something to do. What could not be done is
+// tried again after a pause.
+func (d *Disk) keepTidy(ctx context.Context) {
+	again := time.NewTimer(time.Hour)
+	defer again.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-d.wake:
+		case <-again.C:
+		}
+		if !d.tidy(ctx) {
+			again.Reset(d.limits.pause)
+		}
+	}
+}
+
+// tidy removes files that must not be used any more, and the least recently
+// used until the rest fits, and sets the times of those that were used. false:
+// some of it has to be tried again.
+func (d *Disk) tidy(ctx context.Context) bool {
+	d.touch()
+	for ctx.Err() == nil {
+		n, why, found := d.next()
+		if !found {
+			return true
+		}
+		if err := d.evict(&n, why); err != nil {
+			d.health.say(err)
+			return false
+		}
+	}
+	return true
+}
+
+// next gives the file that has to go before all others.
+func (d *Disk) next() (n diskName, list uint32, found bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if i := d.index.oldest(deadList); i != 0 {
+		return d.index.at(i).name, deadList, true
+	}
+	if !d.complete || d.index.blocks*diskBlock <= d.size.Load() {
+		return n, liveList, false
+	}
+	if i := d.index.oldest(liveList); i != 0 {
+		return d.index.at(i).name, liveList, true
+	}
+	return n, liveList, false
+}
+
+// evict removes a file, unless there is no reason for that any more.
+func (d *Disk) evict(n *diskName, list uint32) error {
+	s := d.stripe(n)
+	s.Lock()
+	defer s.Unlock()
+	d.mu.Lock()
+	i := d.index.find(n)
+	reason := i != 0 && (d.index.isDead(i) || list == liveList && d.index.oldest(liveList) == i)
+	d.mu.Unlock()
+	if !reason {
+		return nil
+	}
+	err := d.erase(n)
+	if err == nil && list == liveList {
+		d.counts.evictions.Add(1)
+	}
+	return err
+}
+
+// touch sets the times of files that were used to that of now.
+func (d *Disk) touch() {
+	d.mu.Lock()
+	names := d.touches
+	d.touches = nil
+	d.mu.Unlock()
+	now := d.now()
+	for i := range names {
+		err := os.Chtimes(filepath.Join(d.folder, names[i].path()), time.Time{}, now)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			d.noteError(err)
+			return
+		}
+	}
+}
