@@ -1,6 +1,9 @@
 package pagecache
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // said is what cache directives say: those of Cache-Control, or of the
 // targeted field that stands for it.
@@ -10,6 +13,10 @@ type said struct {
 	sMaxAge    stated // a lifetime, for shared caches
 	staleWhile stated // stale-while-revalidate (RFC 5861, section 3)
 	staleError stated // stale-if-error (RFC 5861, section 4)
+
+	// omitted are the canonical names of fields that private and no-cache name
+	// and that a page can do without.
+	omitted []string
 }
 
 type directives uint16
@@ -18,10 +25,8 @@ const (
 	saysNoStore directives = 1 << iota
 	saysMustUnderstand
 	saysPrivate
-	saysPrivateFields // private="name": only those fields
 	saysNoCache
-	saysNoCacheFields // no-cache="name"
-	saysCookieFields  // either of the two, and Set-Cookie is all that it names
+	saysCookieFields // either of the two, and Set-Cookie is all that it names
 	saysPublic
 	saysMustRevalidate
 	saysProxyRevalidate
@@ -102,9 +107,9 @@ func (s *said) take(member []byte) {
 	case equalFold(bare, "stale-if-error"):
 		s.staleError.state(deltaSeconds(value))
 	case equalFold(bare, "private"):
-		s.directives |= fieldsOr(saysPrivate, saysPrivateFields, value, hasValue)
+		s.directives |= s.fieldsOr(saysPrivate, value, hasValue)
 	case equalFold(bare, "no-cache"):
-		s.directives |= fieldsOr(saysNoCache, saysNoCacheFields, value, hasValue)
+		s.directives |= s.fieldsOr(saysNoCache, value, hasValue)
 	case equalFold(bare, "public"):
 		if !hasValue { // it permits, so it has to be right
 			s.directives |= saysPublic
@@ -130,28 +135,42 @@ func plainDirective(name []byte) directives {
 }
 
 // fieldsOr reads the argument of private and no-cache (RFC 9111, sections
-// 5.2.2.4 and 5.2.2.7): names of fields, as one token or quoted. An argument
-// that names none is as if it were not there.
-func fieldsOr(whole, fields directives, value []byte, hasValue bool) directives {
-	if !hasValue {
-		return whole
-	}
-	found := directives(0)
-	for rest := unquote(value); len(rest) > 0; {
+// 5.2.2.4 and 5.2.2.7): names of fields, as one token or quoted. These are left
+// out of the page. An argument that names none, or one without which the page
+// is not itself, is as if it were not there.
+func (s *said) fieldsOr(whole directives, value []byte, hasValue bool) (found directives) {
+	named := false
+	for rest := unquote(value); hasValue && len(rest) > 0; {
 		var name []byte
 		name, rest, _ = bytes.Cut(rest, []byte(","))
-		switch name = trimSpace(name); {
-		case len(name) == 0:
-		case equalFold(name, "set-cookie"), equalFold(name, "set-cookie2"):
+		if name = trimSpace(name); len(name) == 0 {
+			continue
+		}
+		named = true
+		switch canonical := canonicalName(name); {
+		case canonical == "Set-Cookie", canonical == "Set-Cookie2":
 			found |= saysCookieFields
-		default:
-			found |= fields
+		case essential(canonical):
+			found |= whole
+		case !slices.Contains(s.omitted, canonical):
+			s.omitted = append(s.omitted, canonical)
 		}
 	}
-	if found == 0 {
+	if !named {
 		return whole
 	}
 	return found
+}
+
+// essential says whether a page is not itself without a field: what its bytes
+// mean, where it leads, and what this and other caches go by.
+func essential(name string) bool {
+	switch name {
+	case "Content-Type", "Content-Encoding", "Content-Length", "Content-Range", "Transfer-Encoding", "Location",
+		"Vary", "Cache-Control", "Expires", "Date", "Age", "Etag", "Last-Modified":
+		return true
+	}
+	return false
 }
 
 // deltaSeconds reads 1*DIGIT, as a token or quoted (RFC 9111, sections 1.2.2

@@ -33,11 +33,16 @@ const flagged = 1 << 31
 type FreshnessFlags uint8
 
 const (
-	// NoCache: it said no-cache, and a rule overruled that.
+	// NoCache: it said no-cache. Where a rule did not overrule that, its
+	// lifetime is 0.
 	NoCache FreshnessFlags = 1 << iota
 	// MustRevalidate: it said must-revalidate or proxy-revalidate, or is kept
 	// for Authorization's sake (RFC 9111, section 3.5): never used stale.
 	MustRevalidate
+	// SharedAge: its lifetime is that of s-maxage, which means the same as
+	// proxy-revalidate (RFC 9111, section 5.2.2.10), and it said nothing of
+	// being used stale. A soft purge may still open its window.
+	SharedAge
 )
 
 // Flags is what the answer said that outranks windows.
@@ -91,6 +96,17 @@ func (f *Freshness) ServeOnError(now time.Time) bool {
 	return f.within(f.Lifetime, f.StaleError, now)
 }
 
+// NeverFresh says whether the page was stale from the beginning: whatever the
+// time, no use of it may do without validation, but for a window.
+func (f *Freshness) NeverFresh() bool { return f.Lifetime <= f.InitialAge }
+
+// ServeStale says whether the page may be served up to a number of seconds
+// over its lifetime where the visitor allows that: it is fresh, or it does not
+// forbid to be used stale (RFC 9111, section 5.2.1.2).
+func (f *Freshness) ServeStale(window uint32, now time.Time) bool {
+	return f.Fresh(now) || f.Flags() == 0 && f.within(f.Lifetime, window, now)
+}
+
 // Until is the time from which the page serves nobody any more: its lifetime
 // and its windows are over.
 func (f *Freshness) Until() time.Time {
@@ -109,7 +125,7 @@ func (f *Freshness) Expired(at time.Time, window time.Duration) Freshness {
 	}
 	// Rounded down, and the window with it: expired by now for certain.
 	g.Lifetime = uint32(f.age(at) / 1000)
-	if f.Flags() == 0 {
+	if f.Flags()&(NoCache|MustRevalidate) == 0 {
 		g.allow(seconds(window))
 	}
 	return g

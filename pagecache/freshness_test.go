@@ -141,3 +141,43 @@ func TestFreshnessExtremes(t *testing.T) {
 		}
 	}
 }
+
+// What a visitor may ask for: a page that is stale, unless it forbids that.
+func TestFreshnessServeStale(t *testing.T) {
+	for _, c := range []struct {
+		reply string
+		later time.Duration
+		want  bool // with 20 seconds allowed
+	}{
+		{"Cache-Control: max-age=60", 59 * time.Second, true},
+		{"Cache-Control: max-age=60", 79 * time.Second, true},
+		{"Cache-Control: max-age=60", 80 * time.Second, false},
+		{"Cache-Control: max-age=60, must-revalidate", 59 * time.Second, true},
+		{"Cache-Control: max-age=60, must-revalidate", 61 * time.Second, false},
+		{"Cache-Control: max-age=60, proxy-revalidate", 61 * time.Second, false},
+		{"Cache-Control: s-maxage=60", 61 * time.Second, false},
+		{"Cache-Control: s-maxage=60, stale-if-error=5", 61 * time.Second, true},
+		{"Cache-Control: no-cache\nETag: \"a\"", time.Second, false},
+	} {
+		f, now := aged(c.reply, 0, c.later)
+		if f.ServeStale(20, now) != c.want {
+			t.Errorf("%q after %v: %v", c.reply, c.later, !c.want)
+		}
+	}
+}
+
+func TestFreshnessNeverFresh(t *testing.T) {
+	for reply, want := range map[string]bool{
+		"Cache-Control: max-age=60":               false,
+		"Cache-Control: max-age=60\nAge: 59":      false,
+		"Cache-Control: max-age=60\nAge: 60":      true,
+		"Expires: {now-60}\nETag: \"a\"":          true,
+		"Cache-Control: max-age=60, no-cache":     true,
+		"Cache-Control: max-age=0, no-cache=\"\"": true,
+	} {
+		f, now := aged(reply, 0, 0)
+		if f.NeverFresh() != want || f.Fresh(now) == want {
+			t.Errorf("%q: %+v", reply, f)
+		}
+	}
+}

@@ -115,7 +115,8 @@ func lifeOf(t *testing.T, conn net.Conn, key string) int {
 	return n
 }
 
-// Nothing stays longer than it could serve anybody, nor over 30 days.
+// Nothing stays longer than it could serve anybody, nor over 30 days; but what
+// may be validated stays for a day in any case.
 func TestMemcacheTierExpiry(t *testing.T) {
 	s := realtest.Memcached(t)
 	tier := newTestTier(t, patient, MemcacheTierOptions{}, s.Addr)
@@ -134,14 +135,21 @@ func TestMemcacheTierExpiry(t *testing.T) {
 		{Freshness{Lifetime: 30*24*3600 + 1}, 30 * 24 * 3600},
 		{Freshness{Lifetime: maxSeconds}, 30 * 24 * 3600},
 	} {
-		storeOn(t, conn, "journal:/a", 0, "an older page")
-		p := testPage("body")
-		p.Freshness = c.f
-		p.Measured = came.UnixMilli()
-		tier.Put([]byte("/a"), p)
-		// A second may pass between the store and the look.
-		if life := lifeOf(t, conn, "journal:/a"); life != c.want && (c.want < 0 || life != c.want-1) {
-			t.Errorf("%+v: kept for %d seconds, want %d", c.f, life, c.want)
+		for _, validator := range []string{"", "\"a\""} {
+			storeOn(t, conn, "journal:/a", 0, "an older page")
+			p := testPage("body")
+			p.ETag, p.Modified = validator, 0
+			p.Freshness = c.f
+			p.Measured = came.UnixMilli()
+			tier.Put([]byte("/a"), p)
+			want := c.want
+			if validator != "" {
+				want = max(want, 24*3600)
+			}
+			// A second may pass between the store and the look.
+			if life := lifeOf(t, conn, "journal:/a"); life != want && (want < 0 || life != want-1) {
+				t.Errorf("%+v, ETag %q: kept for %d seconds, want %d", c.f, validator, life, want)
+			}
 		}
 	}
 }

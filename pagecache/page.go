@@ -10,7 +10,7 @@ import (
 // and its slices may be sent without a copy but never written to.
 type Page struct {
 	Status   int    // 0: no response, but a list of the variants of one
-	Head     []byte // status line and fields as bytes, CRLF lines, up to and with the empty one; without Content-Length, Age and Connection, and Date only where it is a pulled page's
+	Head     []byte // status line and fields as bytes, CRLF lines, up to and with the empty one; without Content-Length, Age and Connection, and Date only where it is a pulled page's. Behind it may stand a pulled page's fields that speak to the edge alone, and an empty line
 	Body     []byte // nil where Hit.File is to be read
 	Type     string // as in Content-Type: "text/html; charset=utf-8"
 	ETag     string // with its quotes; "": none

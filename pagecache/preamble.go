@@ -37,7 +37,7 @@ type preamble struct {
 }
 
 // flagWords are the names of FreshnessFlags, by bit.
-var flagWords = [...]string{"no-cache", "must-revalidate"}
+var flagWords = [...]string{"no-cache", "must-revalidate", "s-maxage"}
 
 func preambleOf(key []byte, journal string, p *Page, body int) preamble {
 	return preamble{

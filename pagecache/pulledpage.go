@@ -2,8 +2,13 @@ package pagecache
 
 import (
 	"bytes"
+	"iter"
 	"time"
 )
+
+// validationTime is for how long after a page came it is worth keeping only to
+// be validated. Memory and disk keep it for as long as there is room.
+const validationTime = 24 * time.Hour
 
 // NewPulledPage makes the page of an answer of the origin. head is as in
 // Page.Head, with the answer's Date; head and body are kept. Type, ETag and
@@ -25,9 +30,12 @@ func NewPulledPage(status int, head, body []byte, f Freshness, seq uint64) *Page
 // readHead takes from the head what requests are compared with.
 func (p *Page) readHead() {
 	_, rest, _ := bytes.Cut(p.Head, []byte("\r\n"))
-	for len(rest) > 0 {
+	for {
 		var line []byte
 		line, rest, _ = bytes.Cut(rest, []byte("\r\n"))
+		if len(line) == 0 {
+			return // what follows is for the edge alone
+		}
 		name, value, _ := bytes.Cut(line, []byte(":"))
 		value = trimSpace(value)
 		switch {
@@ -38,6 +46,47 @@ func (p *Page) readHead() {
 		case equalFold(name, "last-modified"):
 			// A year in two digits is read as of now, whenever now is.
 			p.Modified, _ = parseDate(value, time.Now())
+		}
+	}
+}
+
+// Until is the time from which nobody needs the page any more: it may not be
+// used, and its validators are of no use.
+func (p *Page) Until() time.Time {
+	until := p.Freshness.Until()
+	if came := time.UnixMilli(p.Measured); p.HasValidator() && came.Add(validationTime).After(until) {
+		return came.Add(validationTime)
+	}
+	return until
+}
+
+// HasValidator says whether the origin can be asked if the page is still good
+// (RFC 9111, section 4.3.1).
+func (p *Page) HasValidator() bool { return p.ETag != "" || p.Modified != 0 }
+
+// Field gives the value of the first line of a field in the head, which shares
+// its bytes; nil: there is none. name is lower case.
+func (p *Page) Field(name string) []byte {
+	for f := range p.fields() {
+		if equalFold(f.Name, name) {
+			return f.Value
+		}
+	}
+	return nil
+}
+
+// fields gives the fields of the head, and then those that speak to the edge
+// alone. They share its bytes.
+func (p *Page) fields() iter.Seq[Field] {
+	return func(yield func(Field) bool) {
+		_, rest, _ := bytes.Cut(p.Head, []byte("\r\n"))
+		for len(rest) > 0 {
+			var line []byte
+			line, rest, _ = bytes.Cut(rest, []byte("\r\n"))
+			name, value, ok := bytes.Cut(line, []byte(":"))
+			if ok && !yield(Field{Name: name, Value: trimSpace(value)}) {
+				return
+			}
 		}
 	}
 }

@@ -41,9 +41,11 @@ type CookiePolicy struct {
 
 // Decision is whether and how an answer may be kept.
 type Decision struct {
-	Keep   bool
-	Reason Reason // why it is not kept
+	Keep     bool
+	Reason   Reason // why it is not kept
+	Validate Reason // of one that is kept: why each use has to ask the origin first; ReasonNone: it need not, while it is fresh or in a window
 	Freshness
+	Omit        []string // canonical names of further fields to leave out of the kept page; nil: none
 	StripPage   bool     // leave Set-Cookie out of the kept page
 	StripAnswer bool     // leave it out of the answer too: the visitor's cookies were withheld from the app, which so knows nothing of the session that it would end
 	Vary        []string // canonical names of the fields that the page varies by, sorted; nil: none
@@ -56,11 +58,14 @@ func Decide(r *Reply, a Asked, p *Policy) Decision {
 	e := evidence{reply: r, asked: a, policy: p}
 	e.read()
 	vary, varies := readVary(r.Fields)
-	d := Decision{Vary: vary}
-	d.StripPage = p.SetCookie.Strip && e.setsCookie
+	d := Decision{Vary: vary, Omit: e.omitted}
+	d.StripPage = e.setsCookie && (p.SetCookie.Strip || e.has(saysCookieFields))
 	d.StripAnswer = d.StripPage && a.Withheld
 	d.Freshness = e.freshness()
-	d.Reason = e.refusal(&d.Freshness, varies)
+	if d.Validate = e.unusable(&d.Freshness); d.Validate != ReasonNone && d.Flags() == 0 {
+		d.allow(0) // a window that only the policy opens is not the answer's word
+	}
+	d.Reason = e.refusal(d.Validate, varies)
 	d.Keep = d.Reason == ReasonNone
 	return d
 }
@@ -117,18 +122,15 @@ func (e *evidence) readCookies() {
 // keeps says whether a Set-Cookie line may be part of a page.
 func (p *CookiePolicy) keeps(line []byte) bool {
 	name, _, _ := bytes.Cut(line, []byte("="))
-	for _, k := range p.Keep {
-		if k == "*" || k == string(trimSpace(name)) {
-			return true
-		}
-	}
-	return false
+	return p.keepsAll() || slices.Contains(p.Keep, string(trimSpace(name)))
 }
+
+func (p *CookiePolicy) keepsAll() bool { return slices.Contains(p.Keep, "*") }
 
 // refusal gives the first thing that speaks against keeping: what the answer
 // forbids, then what it lacks. The order is for the reader of the reason.
-func (e *evidence) refusal(f *Freshness, varies bool) Reason {
-	ruled := e.life.by == byRule
+// validate is why no use of it could do without validation.
+func (e *evidence) refusal(validate Reason, varies bool) Reason {
 	switch {
 	case e.asked.Head:
 		return ReasonMethod
@@ -136,17 +138,17 @@ func (e *evidence) refusal(f *Freshness, varies bool) Reason {
 		return ReasonStatus
 	case e.has(saysNoStore) && !e.has(saysMustUnderstand):
 		return ReasonNoStore
-	case e.has(saysPrivateFields), e.has(saysPrivate) && !ruled:
+	case e.has(saysPrivate) && e.life.by != byRule:
 		return ReasonPrivate
-	case e.has(saysNoCacheFields), e.has(saysNoCache) && !ruled && e.life.by != bySpecial:
+	case validate == ReasonNoCache && !e.validatable():
 		return ReasonNoCache
 	case e.cookieRefused():
 		return ReasonSetCookie
 	case !varies:
 		return ReasonVary
-	case e.life.by == nobody:
+	case validate == ReasonNoLifetime:
 		return e.unlived()
-	case !e.usable(f):
+	case validate == ReasonExpired && !e.validatable():
 		return ReasonExpired
 	case e.asked.Cookies && !e.forEverybody() && e.life.by != byTarget:
 		return ReasonCookies
@@ -156,17 +158,49 @@ func (e *evidence) refusal(f *Freshness, varies bool) Reason {
 	return ReasonNone
 }
 
+// unusable says why the answer can serve nobody as it is: it wants to be
+// validated each time, or was neither fresh when it came nor states itself that
+// it may be used stale. ReasonNone: it can.
+func (e *evidence) unusable(f *Freshness) Reason {
+	switch {
+	case e.validatesAlways():
+		return ReasonNoCache
+	case e.life.by == nobody:
+		return ReasonNoLifetime
+	case !e.usable(f):
+		return ReasonExpired
+	}
+	return ReasonNone
+}
+
+// validatesAlways says whether the answer's no-cache holds: nothing that
+// outranks it gives a lifetime.
+func (e *evidence) validatesAlways() bool {
+	return e.has(saysNoCache) && e.life.by != byRule && e.life.by != bySpecial
+}
+
+// validatable says whether an answer that may not be used as it is may be kept
+// to be validated: the origin can be asked if it is still good. An error is
+// not: it is gone tomorrow. The entity-tag of a coded body is not that of the
+// page, whose coding is taken off.
+func (e *evidence) validatable() bool {
+	if e.reply.Status >= 500 {
+		return false
+	}
+	tag, _ := e.reply.first("etag")
+	coding, coded := e.reply.first("content-encoding")
+	_, dated := e.reply.date("last-modified")
+	return dated || len(tag) > 0 && (!coded || equalFold(coding, identity))
+}
+
 // cookieRefused says whether an answer's cookies keep it from being kept.
 // private and no-cache that name Set-Cookie forbid to keep that line, whatever
 // the policy, but not the rest.
 func (e *evidence) cookieRefused() bool {
-	if e.clearsBrowser {
+	if e.clearsBrowser && !e.policy.SetCookie.keepsAll() {
 		return true
 	}
-	if !e.setsCookie || e.policy.SetCookie.Strip {
-		return false
-	}
-	return e.setsOtherCookie || e.has(saysCookieFields)
+	return e.setsCookie && !e.policy.SetCookie.Strip && e.setsOtherCookie
 }
 
 // forEverybody says whether the answer says that it is for all, whatever the
@@ -197,7 +231,10 @@ func (e *evidence) freshness() Freshness {
 	var f Freshness
 	f.measure(e.reply)
 	f.Lifetime = uint32(e.life.seconds)
-	if e.life.sinceHere {
+	switch {
+	case e.validatesAlways():
+		f.Lifetime = 0
+	case e.life.sinceHere:
 		f.Lifetime = f.from(e.life.seconds, e.reply.ResponseTime)
 	}
 	f.allow(e.window(e.staleWhile, e.policy.StaleWhileRevalidate))
@@ -212,6 +249,9 @@ func (e *evidence) flags() (flags FreshnessFlags) {
 	if e.has(saysNoCache) {
 		flags |= NoCache
 	}
+	if e.sharedAge() && !e.staleWhile.ok() && !e.staleError.ok() {
+		flags |= SharedAge
+	}
 	// Authorization that only must-revalidate or s-maxage allow forbids stale
 	// use, too (RFC 9111, section 3.5).
 	authorized := e.asked.Authorization && !e.has(saysPublic)
@@ -225,14 +265,18 @@ func (e *evidence) flags() (flags FreshnessFlags) {
 // the policy does. s-maxage says "not at all" (RFC 9111, section 5.2.2.10),
 // unless the answer also says how long, or its lifetime is another's word.
 func (e *evidence) window(own stated, policy time.Duration) uint32 {
-	shared := e.sMaxAge.ok() && (e.life.by == byItself || e.life.by == byTarget)
 	switch {
 	case own.ok():
 		return uint32(own.seconds())
-	case shared:
+	case e.sharedAge():
 		return 0
 	}
 	return seconds(policy)
+}
+
+// sharedAge says whether the lifetime is that of s-maxage.
+func (e *evidence) sharedAge() bool {
+	return e.sMaxAge.ok() && (e.life.by == byItself || e.life.by == byTarget)
 }
 
 // maxVaryFields bounds the fields that a page may vary by.

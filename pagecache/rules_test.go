@@ -42,8 +42,11 @@ func dated(s string) string {
 
 // verdict is a decision in short: the lifetime of what is kept, or the reason.
 func verdict(d Decision) string {
-	if !d.Keep {
+	switch {
+	case !d.Keep:
 		return d.Reason.String()
+	case d.Validate != ReasonNone:
+		return "validate: " + d.Validate.String()
 	}
 	return fmt.Sprint(d.Lifetime)
 }
@@ -121,11 +124,26 @@ func TestDecide(t *testing.T) {
 		{"DIR_1", "Cache-Control: no-store", none, ruled, "no-store"},
 		{"DIR_1", "Cache-Control: no-store=x, max-age=60", none, plain, "no-store"},
 		{"DIR_2", "Cache-Control: private, max-age=60", none, plain, "private"},
-		{"DIR_3", `Cache-Control: private="x-user", max-age=60`, none, plain, "private"},
+		{"DIR_3", `Cache-Control: private="x-user", max-age=60`, none, plain, "60"},
+		{"DIR_3", `Cache-Control: private="vary", max-age=60`, none, plain, "private"},
 		{"DIR_3", `Cache-Control: private="", max-age=60`, none, plain, "private"},
 		{"DIR_4", "Cache-Control: no-cache, max-age=60", none, plain, "no-cache"},
-		{"DIR_5", `Cache-Control: no-cache="x-user", max-age=60`, none, plain, "no-cache"},
-		{"DIR_5", "Cache-Control: No-Cache=X-User, max-age=60", none, plain, "no-cache"},
+		{"DIR_4", "Cache-Control: no-cache, max-age=60\nETag: \"a\"", none, plain, "validate: no-cache"},
+		{"DIR_4", "Cache-Control: no-cache\nLast-Modified: {now-60}", none, plain, "validate: no-cache"},
+		{"DIR_4", "Cache-Control: no-cache, stale-while-revalidate=60\nETag: \"a\"", none, plain, "validate: no-cache"},
+		{"DIR_4", "Cache-Control: no-cache\nETag:\nLast-Modified: yesterday", none, plain, "no-cache"},
+		{"DIR_4", "500\nCache-Control: no-cache\nETag: \"a\"", none, plain, "no-cache"},
+		{"DIR_4", "Cache-Control: no-cache\nETag: \"a\"", cookies, plain, "cookies"},
+		{"DIR_4", "Cache-Control: no-cache\nETag: \"a\"\nSet-Cookie: a=b", none, plain, "set-cookie"},
+		{"DIR_5", `Cache-Control: no-cache="x-user", max-age=60`, none, plain, "60"},
+		{"DIR_5", "Cache-Control: No-Cache=X-User, max-age=60", none, plain, "60"},
+		{"DIR_5", "Cache-Control: no-cache=content-type, max-age=60\nETag: \"a\"", none, plain, "validate: no-cache"},
+		{"STO_6", "Expires: {now-60}\nLast-Modified: {now-60}", none, plain, "validate: expired"},
+		{"STO_6", "Cache-Control: max-age=60\nAge: 60\nETag: W/\"a\"", none, plain, "validate: expired"},
+		{"STO_6", "Cache-Control: max-age=0\nETag: \"a\"\nContent-Encoding: identity", none, plain, "validate: expired"},
+		{"STO_6", "Cache-Control: max-age=0\nETag: \"a\"\nContent-Encoding: gzip", none, plain, "expired"},
+		{"STO_6", "503\nCache-Control: max-age=0\nETag: \"a\"", none, plain, "expired"},
+		{"STO_6", "Cache-Control: max-age=0, stale-while-revalidate=5\nETag: \"a\"", none, plain, "0"},
 		{"DIR_8", "Cache-Control: max-age=3600, s-maxage=60", none, plain, "60"},
 		{"DIR_8", "Cache-Control: s-maxage=3600, max-age=60", none, plain, "3600"},
 
@@ -154,7 +172,8 @@ func TestDecide(t *testing.T) {
 		{"TCC_5", "CDN-Cache-Control: no-store=?1, max-age=60", none, plain, "no-store"},
 		{"TCC_6", "CDN-Cache-Control: private, max-age=60", none, plain, "private"},
 		{"TCC_6", "CDN-Cache-Control: no-cache, max-age=60", none, plain, "no-cache"},
-		{"TCC_6", "CDN-Cache-Control: no-cache=\"x-user\", max-age=60", none, plain, "no-cache"},
+		{"TCC_6", "CDN-Cache-Control: no-cache=\"x-user\", max-age=60", none, plain, "60"},
+		{"TCC_6", "CDN-Cache-Control: no-cache\nETag: \"a\"", none, plain, "validate: no-cache"},
 		{"TCC_6", "CDN-Cache-Control: s-maxage=60, max-age=5", none, plain, "60"},
 		{"TCC_6", "CDN-Cache-Control: no-store, must-understand, max-age=60", none, plain, "60"},
 		{"TCC_7", "CDN-Cache-Control:\nCache-Control: max-age=5", none, plain, "5"},
@@ -172,7 +191,7 @@ func TestDecide(t *testing.T) {
 		{"FRE_3", "Cache-Control: max-age=0\nExpires: {now+60}", none, plain, "expired"},
 		{"FRE_4", "Expires: {now+3660}\nDate: {now+3600}", none, plain, "60"},
 		{"FRE_5", "Expires: {now-60}\nDate: {now}", none, plain, "expired"},
-		{"FRE_6", "Expires: 0\nLast-Modified: {now-864000}", none, guessing, "expired"},
+		{"FRE_6", "Expires: 0\nLast-Modified: {now-864000}", none, guessing, "validate: expired"},
 		{"FRE_6", "Expires: -1", none, plain, "expired"},
 		{"FRE_6", "Expires:", none, plain, "expired"},
 		{"FRE_7", "Expires: {now+60}\nExpires: {now+90}", none, plain, "60"},
@@ -211,10 +230,11 @@ func TestDecide(t *testing.T) {
 		{"AUT_3", "CDN-Cache-Control: max-age=60, public", authorized, plain, "60"},
 		{"AUT_3", "CDN-Cache-Control: max-age=60\nCache-Control: public", authorized, plain, "authorization"},
 		{"AUT_3", "", authorized, ruled, "authorization"},
-		{"COO_4", `Cache-Control: no-cache="set-cookie", max-age=60` + "\nSet-Cookie: a=b", none, keepAll, "set-cookie"},
+		{"COO_4", `Cache-Control: no-cache="set-cookie", max-age=60` + "\nSet-Cookie: a=b", none, keepAll, "60"},
+		{"COO_4", `Cache-Control: no-cache="set-cookie", max-age=60` + "\nSet-Cookie: a=b", none, plain, "set-cookie"},
 		{"COO_4", `Cache-Control: private="Set-Cookie, set-cookie2", max-age=60` + "\nSet-Cookie: a=b", none, strip, "60"},
 		{"COO_4", `Cache-Control: no-cache="set-cookie", max-age=60`, none, plain, "60"},
-		{"COO_4", `Cache-Control: no-cache="set-cookie, x", max-age=60`, none, plain, "no-cache"},
+		{"COO_4", `Cache-Control: no-cache="set-cookie, x", max-age=60`, none, plain, "60"},
 
 		{"status", "500", none, plain, "status"},
 		{"status", "503\nRetry-After: 5", none, negative, "status"},
@@ -249,7 +269,8 @@ func TestDecide(t *testing.T) {
 		{"rule", "Cache-Control: no-store, private", none, ruled, "no-store"},
 		{"rule", "Surrogate-Control: no-store", none, ruled, "no-store"},
 		{"rule", "CDN-Cache-Control: no-store", none, ruled, "no-store"},
-		{"rule", `Cache-Control: private="x-user"`, none, ruled, "private"},
+		{"rule", `Cache-Control: private="x-user"`, none, ruled, "3600"},
+		{"rule", `Cache-Control: no-cache="content-type"`, none, ruled, "3600"},
 		{"rule", "X-Accel-Expires: 5\nSurrogate-Control: max-age=6\nCDN-Cache-Control: max-age=7", none, ruled, "3600"},
 		{"rule", "Age: 7200", none, ruled, "10800"},
 		{"rule", "Set-Cookie: a=b", none, ruled, "set-cookie"},
@@ -284,6 +305,8 @@ func TestDecide(t *testing.T) {
 		{"set-cookie", "Cache-Control: max-age=60\nSet-Cookie: LANG=en", none, keepLang, "set-cookie"},
 		{"set-cookie", "Cache-Control: max-age=60\nSet-Cookie: session=x", none, keepAll, "60"},
 		{"set-cookie", "Cache-Control: max-age=60\nClear-Site-Data: \"cookies\"", none, strip, "set-cookie"},
+		{"set-cookie", "Cache-Control: max-age=60\nClear-Site-Data: \"cookies\"", none, keepLang, "set-cookie"},
+		{"set-cookie", "Cache-Control: max-age=60\nClear-Site-Data: \"cookies\"", none, keepAll, "60"},
 
 		{"negative", "404", none, negative, "30"},
 		{"negative", "410", none, negative, "30"},
@@ -367,6 +390,7 @@ func TestDecideStrips(t *testing.T) {
 		{"Set-Cookie: a=b", Asked{}, strip, true, false},
 		{"", Asked{Withheld: true}, strip, false, false},
 		{"Set-Cookie: a=b", Asked{Withheld: true}, Policy{Lifetime: hour(), SetCookie: CookiePolicy{Keep: []string{"*"}}}, false, false},
+		{"Set-Cookie: a=b\nCache-Control: private=set-cookie", Asked{}, Policy{Lifetime: hour(), SetCookie: CookiePolicy{Keep: []string{"*"}}}, true, false},
 	} {
 		d := Decide(replyOf(c.reply), c.asked, &c.policy)
 		if !d.Keep || d.StripPage != c.page || d.StripAnswer != c.answer {
@@ -441,4 +465,41 @@ func FuzzDecide(f *testing.F) {
 			t.Error("no-store was kept")
 		}
 	})
+}
+
+// A page that each use has to validate is served stale where the answer says so
+// itself, or the origin fails; a window that only the policy opens is none.
+func TestDecideWindowsOfWhatIsValidated(t *testing.T) {
+	site := Policy{StaleWhileRevalidate: 10 * time.Second, StaleIfError: 20 * time.Second}
+	for _, c := range []struct {
+		reply        string
+		while, error uint32
+		flags        FreshnessFlags
+	}{
+		{"Cache-Control: max-age=0\nETag: \"a\"", 0, 20, 0},
+		{"Cache-Control: max-age=0, stale-if-error=5\nAge: 7\nETag: \"a\"", 0, 5, 0},
+		{"Cache-Control: max-age=0, stale-while-revalidate=5\nETag: \"a\"", 5, 20, 0},
+		{"Cache-Control: max-age=0, must-revalidate\nETag: \"a\"", 0, 0, MustRevalidate},
+		{"Cache-Control: no-cache\nETag: \"a\"", 0, 0, NoCache},
+		{"Cache-Control: s-maxage=0\nETag: \"a\"", 0, 0, SharedAge},
+	} {
+		d := Decide(replyOf(c.reply), Asked{}, &site)
+		if !d.Keep || !d.NeverFresh() || d.StaleWhile() != c.while || d.StaleError != c.error || d.Flags() != c.flags {
+			t.Errorf("%q: %+v", c.reply, d)
+		}
+	}
+}
+
+// Fields that private and no-cache name are left out of the page.
+func TestDecideOmits(t *testing.T) {
+	for reply, want := range map[string][]string{
+		"Cache-Control: max-age=60": nil,
+		`Cache-Control: max-age=60, private="X-User, set-cookie"` + "\nCache-Control: no-cache=x-time": {"X-User", "X-Time"},
+		`Cache-Control: max-age=60, no-cache="a, A,, b"`:                                               {"A", "B"},
+		"CDN-Cache-Control: max-age=60, private=\"a\"\nCache-Control: no-cache=b":                      {"A"},
+	} {
+		if d := Decide(replyOf(reply), Asked{}, &Policy{}); !d.Keep || !slices.Equal(d.Omit, want) {
+			t.Errorf("%q: keep %v, omit %q, want %q", reply, d.Keep, d.Omit, want)
+		}
+	}
 }

@@ -39,28 +39,28 @@ func (s *said) takeTargeted(m *dictMember) bool {
 	case "stale-if-error":
 		return m.state(&s.staleError)
 	case "private":
-		return s.restrict(m, saysPrivate, saysPrivateFields)
+		return s.restrict(m, saysPrivate, true)
 	case "no-cache":
-		return s.restrict(m, saysNoCache, saysNoCacheFields)
+		return s.restrict(m, saysNoCache, true)
 	case "public":
-		return s.restrict(m, saysPublic, 0)
+		return s.restrict(m, saysPublic, false)
 	}
 	if d := plainDirective(m.key); d != 0 {
-		return s.restrict(m, d, 0)
+		return s.restrict(m, d, false)
 	}
 	return true // unknown: its type does not matter
 }
 
-// restrict takes a directive that is true or false, or, where fields is not 0,
-// a String with names of fields.
-func (s *said) restrict(m *dictMember, whole, fields directives) bool {
+// restrict takes a directive that is true or false, or, where it may have
+// fields, a String with their names.
+func (s *said) restrict(m *dictMember, whole directives, fields bool) bool {
 	switch {
 	case m.kind == itemBoolean:
 		if m.yes {
 			s.directives |= whole
 		}
-	case m.kind == itemString && fields != 0:
-		s.directives |= fieldsOr(whole, fields, m.value, true)
+	case m.kind == itemString && fields:
+		s.directives |= s.fieldsOr(whole, m.value, true)
 	default:
 		return false
 	}

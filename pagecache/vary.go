@@ -32,7 +32,8 @@ type variants struct {
 // primary key, and the values of the fields in vary. get gives all lines of a
 // field of the request, joined by commas; nil: it has none, which is not the
 // same as an empty one. White space around commas does not count, Accept-Encoding
-// is reduced to the codings that there are, other values count byte for byte.
+// is reduced to the codings that there are, Accept-Language put in order; other
+// values count byte for byte.
 // Nothing is kept.
 func VariantKey(dst, primary []byte, vary []string, get func(name string) []byte) []byte {
 	return appendVariant(append(dst, primary...), vary, get)
@@ -50,9 +51,12 @@ func appendVariant(dst []byte, vary []string, get func(name string) []byte) []by
 		}
 		dst = append(dst, 1, 0, 0, 0, 0)
 		from := len(dst)
-		if name == "Accept-Encoding" {
+		switch name {
+		case "Accept-Encoding":
 			dst = appendCodings(dst, value)
-		} else {
+		case "Accept-Language":
+			dst = appendLanguages(dst, value)
+		default:
 			dst = appendListed(dst, value)
 		}
 		binary.BigEndian.PutUint32(dst[from-4:], uint32(len(dst)-from))

@@ -19,7 +19,7 @@ func fieldsOf(text string) func(name string) []byte {
 }
 
 func TestVariantKey(t *testing.T) {
-	names := []string{"A", "Accept-Encoding", "B"}
+	names := []string{"A", "Accept-Encoding", "Accept-Language", "B"}
 	key := func(fields string) string {
 		return string(VariantKey([]byte("before"), []byte("primary"), names, fieldsOf(fields)))
 	}
@@ -53,6 +53,16 @@ func TestVariantKey(t *testing.T) {
 		{"VAR_9", "Accept-Encoding: *;q=0", "Accept-Encoding: identity;q=0", true},
 		{"VAR_9", "Accept-Encoding: *;q=0, identity", "Accept-Encoding: ", true},
 		{"VAR_9", "Accept-Encoding: *, br;q=0", "Accept-Encoding: br;q=0, br, gzip, deflate, zstd", true},
+		{"VAR_7", "Accept-Language: en, de", "Accept-Language: DE ,  eN", true},
+		{"VAR_7", "Accept-Language: fr;q=0.5, de, *;q=0", "Accept-Language: de;q=1.0,, *;q=0.000 , fr;q=0.500", true},
+		{"VAR_7", "Accept-Language: en;q=0.8, de", "Accept-Language: en, de;q=0.8", false},
+		{"VAR_7", "Accept-Language: en;q=0.8", "Accept-Language: en;q=0.9", false},
+		{"VAR_7", "Accept-Language: en-GB", "Accept-Language: en", false},
+		{"VAR_7", "Accept-Language: en, de;q=2", "Accept-Language: de;q=2, en", false},
+		{"VAR_7", "Accept-Language: e n, de", "Accept-Language: de, e n", false},
+		{"VAR_7", "Accept-Language: " + strings.Repeat("en, ", 32) + "de", "Accept-Language: de" + strings.Repeat(", en", 32), false},
+		{"VAR_7", "Accept-Language: ", "", false},
+		{"VAR_7", "A: en, de", "A: de, en", false},
 		{"VAR_11", "A: Mozilla", "A: mozilla", false},
 		{"long", "A: " + strings.Repeat("x", 5000), "A: " + strings.Repeat("x", 5000), true},
 		{"long", "A: " + strings.Repeat("x", 5000), "A: " + strings.Repeat("x", 4999) + "y", false},
