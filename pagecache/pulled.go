@@ -1,6 +1,9 @@
 package pagecache
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // MemoryTier is the word for memory in Cache-Status.
 const MemoryTier = "memory"
@@ -173,4 +176,21 @@ func (k *PulledKey) look(get func(key []byte) (*Page, bool)) *Page {
 		return nil
 	}
 	return p
+}
+
+// Variants gives the pages in memory that are kept beside each other under a
+// key, the oldest first, and the canonical names of the fields that tell them
+// apart; nil: there is no page that varies. Those that the purges do not leave
+// are not among them.
+func (c *Pulled) Variants(k *PulledKey) (pages []*Page, vary []string) {
+	v := c.variants(k)
+	if v == nil {
+		return nil, nil
+	}
+	for _, own := range v.held {
+		if p, ok := c.memory.peek(v.heldKey(own, k.Key)); ok && k.Check(p) != Gone {
+			pages = append(pages, p)
+		}
+	}
+	return pages, slices.Clone(v.names)
 }

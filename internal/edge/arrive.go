@@ -31,7 +31,7 @@ type arrival struct {
 	decision pagecache.Decision
 	page     *pagecache.Page // as it will be, without its body; Length -1: unknown
 	body     *pagecache.Arrival
-	cookies  [][]byte // for the visitor who asked
+	beside   []pagecache.Field // for the visitor who asked
 	done     chan struct{}
 	came     filled // once done is closed
 }
@@ -48,10 +48,10 @@ func (f *fill) arrives(p *reply) bool {
 // arrival begins to keep a reply while it comes. The flight is the arrival's
 // from here on.
 func (f *fill) arrival(p *reply, d *pagecache.Decision, seq uint64) *arrival {
-	size := p.exchange.Size
+	size, fields := p.exchange.Size, fieldList(p.header())
 	a := &arrival{
-		fill: f.detached(), reply: p, decision: *d, cookies: cookiesBeside(p, d),
-		page: pagecache.NewPulledPage(p.status(), storedHead(p.header(), d.StripPage, time.Now()), nil, d.Freshness, seq),
+		fill: f.detached(), reply: p, decision: *d, beside: beside(fields, d),
+		page: pagecache.NewPulledPage(p.status(), storedHead(p.status(), fields, d, time.Now()), nil, d.Freshness, seq),
 		body: pagecache.NewArrival(size, f.target.state.options.Limits.MaxKeep),
 		done: make(chan struct{}),
 	}
@@ -83,7 +83,7 @@ func (k *keyed) detached(t *target, a asker) *keyed {
 // leave them in its middle. What is there before long is what came of the fill.
 func (a *arrival) begin() filled {
 	known := a.page.Length >= 0
-	if f := a.fill; known && f.flight != nil {
+	if f := a.fill; known && f.flight != nil && a.decision.Validate == pagecache.ReasonNone {
 		f.flight.Arrive(f.varied(pagecache.FlightResult{Page: a.page, Body: a.body, Vary: a.decision.Vary}))
 	}
 	a.fill.edge.background.Go(a.run)
@@ -116,7 +116,7 @@ func (a *arrival) run() {
 	default:
 		p := a.page
 		page := pagecache.NewPulledPage(p.Status, p.Head, body, p.Freshness, p.Seq)
-		a.came = a.fill.put(page, a.cookies, &a.decision)
+		a.came = a.fill.put(page, a.beside, &a.decision)
 	}
 	a.fill.settle(&a.came)
 }
@@ -154,9 +154,9 @@ func (r *request) answerArriving(done *filled) {
 	case r.unkeepable && a.page.Length < 0:
 		r.result.reason = "not-keepable"
 	default:
-		r.result.kept = true
+		r.result.kept, r.result.validate = true, a.decision.Validate
 	}
-	r.result.cookies = a.cookies
+	r.result.beside = a.beside
 	r.respondPage(found{Hit: pagecache.Hit{Page: a.page}, arrives: a.body, source: sourceStored, ttl: a.page.TTL(r.began)})
 }
 

@@ -50,8 +50,8 @@ func (r *request) assemblePage(f found, t *ssi.Template) {
 func (r *request) pulledPart(f found) {
 	h := &r.ctx.Response.Header
 	h.Set("Age", strconv.FormatInt(f.Page.Age(time.Now()), 10))
-	for _, line := range r.result.cookies {
-		h.AddBytesV(fasthttp.HeaderSetCookie, line)
+	for _, f := range r.result.beside {
+		h.AddBytesKV(f.Name, f.Value)
 	}
 }
 

@@ -1,14 +1,20 @@
 package edge
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/ssiedge/ssiedge/pagecache"
+)
 
 // outcome is what else there is to say of how a request was answered.
 type outcome struct {
 	reason    string // why the answer is not kept; "": nothing to say
 	kept      bool
-	collapsed bool // the page came of another's fill
-	whole     bool // the app was asked for the whole page, without the visitor's conditions
-	cookies   [][]byte
+	collapsed bool              // the page came of another's fill
+	whole     bool              // the app was asked for the whole page, without the visitor's conditions
+	beside    []pagecache.Field // for this visitor, beside what the page has
+	validate  pagecache.Reason  // why each use of the page has to ask the origin
+	forwarded int               // the status of the origin's answer; 0: that of this answer, or there was none
 	ttl       int64
 }
 
@@ -34,14 +40,20 @@ func (r *request) appendForwarded(b []byte) []byte {
 	} else {
 		b = append(b, "uri-miss"...)
 	}
+	if s := r.result.forwarded; s != 0 && s != r.ctx.Response.StatusCode() {
+		b = strconv.AppendInt(append(b, "; fwd-status="...), int64(s), 10)
+	}
 	if r.result.kept {
 		b = append(b, "; stored"...)
 	}
 	if r.result.collapsed {
 		b = append(b, "; collapsed"...)
 	}
-	if r.result.reason != "" {
+	switch {
+	case r.result.reason != "":
 		b = append(append(b, "; detail="...), r.result.reason...)
+	case r.result.validate != pagecache.ReasonNone:
+		b = append(append(b, "; detail="...), r.result.validate.String()...)
 	}
 	return b
 }

@@ -31,8 +31,10 @@ func (f *fill) refused(p *reply, d *pagecache.Decision, seq uint64) filled {
 		done.read = body
 		return done
 	}
-	done.cookies, done.vary = cookieLines(p.header()), d.Vary
-	done.failure = pagecache.NewPulledPage(p.status(), storedHead(p.header(), true, time.Now()), plain, d.Freshness, seq)
+	own := &pagecache.Decision{StripPage: true} // cookies are for the visitor who asked
+	fields := fieldList(p.header())
+	done.beside, done.vary = beside(fields, own), d.Vary
+	done.failure = pagecache.NewPulledPage(p.status(), storedHead(p.status(), fields, own, time.Now()), plain, d.Freshness, seq)
 	p.close()
 	done.reply = nil
 	return done

@@ -1,7 +1,6 @@
 package edge
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"sync/atomic"
@@ -22,6 +21,8 @@ type fill struct {
 	include bool
 	streams bool              // what is kept may leave while it comes
 	flight  *pagecache.Flight // nil: nobody can join
+	stale   *pagecache.Page   // nil: there is none
+	offered []*pagecache.Page // that the question is about
 	asked   pagecache.Asked
 	epoch   *atomic.Uint32 // of the URL, and its count when the fill began
 	count   uint32
@@ -30,13 +31,15 @@ type fill struct {
 // filled is what came of a fill: a page, a reply that may not be kept, or an
 // error. A reply is the caller's to pass on and close.
 type filled struct {
-	page    *pagecache.Page
-	arrives *arrival        // the page's body still comes; page is not set
-	failure *pagecache.Page // in place of a reply: the origin's failure, for all who wait
-	cookies [][]byte        // Set-Cookie lines of the page's or the failure's answer, for the visitor who asked
-	kept    bool            // the page is kept; else it is for this visitor alone
-	reason  pagecache.Reason
-	vary    []string
+	page      *pagecache.Page
+	arrives   *arrival          // the page's body still comes; page is not set
+	failure   *pagecache.Page   // in place of a reply: the origin's failure, for all who wait
+	beside    []pagecache.Field // of the page's or the failure's answer, for the visitor who asked
+	kept      bool              // the page is kept; else it is for this visitor alone
+	reason    pagecache.Reason  // why it is not
+	validate  pagecache.Reason  // why each use of the kept page has to ask the origin
+	validated bool              // the origin said that the page is still good
+	vary      []string
 
 	reply *reply
 	read  []byte // of reply's body already
@@ -59,24 +62,47 @@ func (f *fill) run(ctx context.Context, interim func(*fasthttp.ResponseHeader)) 
 func (f *fill) ask(ctx context.Context, interim func(*fasthttp.ResponseHeader)) filled {
 	f.edge.metrics.fills.Add(1)
 	t := f.target
-	keep := &t.settings.keep
-	f.asked = keep.asked(f.visitor)
+	f.asked = t.settings.keep.asked(f.visitor)
 	// Before the question: a purge or an unsafe method that comes later hits
 	// the page.
 	seq := t.state.store.purges.Applied()
 	f.epoch = t.state.store.epochs.of(urlPart(f.keyed.key))
 	f.count = f.epoch.Load()
-	began := time.Now()
-	o := f.outgoing()
-	p, err := t.askPage(ctx, o, interim)
+	f.offered = f.offers()
+	p, o, head, err := f.question(ctx, interim)
+	if err == nil && p.status() == fasthttp.StatusNotModified && len(f.offered) > 0 {
+		if old := pagecache.Validated(f.offered, head); old != nil {
+			defer p.close()
+			return f.renew(old, head, seq)
+		}
+		// It is about none of them: whoever asked gets no 304 that he did not
+		// ask for.
+		p.close()
+		f.offered = nil
+		p, o, head, err = f.question(ctx, interim)
+	}
 	if err != nil {
 		return filled{err: err}
 	}
-	d := pagecache.Decide(headOf(p, began), f.asked, &keep.policy)
-	if again, _ := t.slashRedirect(o, p); again {
+	return f.take(p, o, head, seq)
+}
+
+// question asks the origin. The head of the reply shares its bytes.
+func (f *fill) question(ctx context.Context, interim func(*fasthttp.ResponseHeader)) (*reply, *outgoing, *pagecache.Reply, error) {
+	began := time.Now()
+	o := f.outgoing()
+	p, err := f.target.askPage(ctx, o, interim)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return p, o, headOf(p, began), nil
+}
+
+// take keeps a reply, if it may be kept.
+func (f *fill) take(p *reply, o *outgoing, head *pagecache.Reply, seq uint64) filled {
+	d := f.judge(head)
+	if again, _ := f.target.slashRedirect(o, p); again {
 		d.Keep, d.Reason = false, pagecache.ReasonStatus // it leads from here to here, for ever
-	} else if d.Keep && keep.variesByAsker(d.Vary) {
-		d.Keep, d.Reason = false, pagecache.ReasonVary
 	}
 	if !d.Keep {
 		return f.refused(p, &d, seq)
@@ -84,7 +110,7 @@ func (f *fill) ask(ctx context.Context, interim func(*fasthttp.ResponseHeader)) 
 	if f.arrives(p) {
 		return filled{arrives: f.arrival(p, &d, seq)}
 	}
-	body, err := p.collect(t.state.options.Limits.MaxKeep)
+	body, err := p.collect(f.target.state.options.Limits.MaxKeep)
 	switch {
 	case errors.Is(err, errTooLarge):
 		return filled{reply: p, read: body, reason: pagecache.ReasonTooLarge}
@@ -95,30 +121,45 @@ func (f *fill) ask(ctx context.Context, interim func(*fasthttp.ResponseHeader)) 
 	return f.keep(p, body, &d, seq)
 }
 
+// judge says whether an answer may be kept.
+func (f *fill) judge(head *pagecache.Reply) pagecache.Decision {
+	keep := &f.target.settings.keep
+	d := pagecache.Decide(head, f.asked, &keep.policy)
+	if d.Keep && keep.variesByAsker(d.Vary) {
+		d.Keep, d.Reason = false, pagecache.ReasonVary
+	}
+	return d
+}
+
 // outgoing is the request as the origin gets it.
 func (f *fill) outgoing() *outgoing {
 	return &outgoing{
 		visitor: f.visitor, method: []byte(fasthttp.MethodGet), target: f.target.originTarget(),
-		include: f.include, identity: true, fill: &f.target.settings.keep,
+		include: f.include, identity: true, fill: &f.target.settings.keep, offered: f.offered,
 	}
 }
 
-// keep puts a whole reply into the tiers. A coding that nobody here knows
-// cannot be taken off for those who do not know it either.
+// keep puts a whole reply into the tiers. One in a coding that nobody here
+// knows stays in it, since the origin was asked for none: nothing else is to be
+// had there.
 func (f *fill) keep(p *reply, body []byte, d *pagecache.Decision, seq uint64) filled {
 	plain, err := decoded(p.header(), body, f.target.state.options.Limits.MaxKeep)
-	if err != nil {
+	switch {
+	case errors.Is(err, errUnknownCoding):
+		plain = body
+	case err != nil:
 		return filled{reply: p, read: body, reason: pagecache.ReasonVary}
 	}
-	cookies := cookiesBeside(p, d)
-	page := pagecache.NewPulledPage(p.status(), storedHead(p.header(), d.StripPage, time.Now()), plain, d.Freshness, seq)
+	fields := fieldList(p.header())
+	his := beside(fields, d)
+	page := pagecache.NewPulledPage(p.status(), storedHead(p.status(), fields, d, time.Now()), plain, d.Freshness, seq)
 	p.close()
-	return f.put(page, cookies, d)
+	return f.put(page, his, d)
 }
 
 // put keeps a page in the tiers.
-func (f *fill) put(page *pagecache.Page, cookies [][]byte, d *pagecache.Decision) filled {
-	done := filled{page: page, cookies: cookies, vary: d.Vary}
+func (f *fill) put(page *pagecache.Page, his []pagecache.Field, d *pagecache.Decision) filled {
+	done := filled{page: page, beside: his, validate: d.Validate, vary: d.Vary}
 	k := f.keyed.at(time.Now())
 	n := pagecache.NewPage{Page: page, Vary: d.Vary, MaxVariants: f.target.settings.keep.policy.MaxVariants, Valid: f.valid}
 	if done.kept = f.target.state.store.pulled.Put(&k, n); !done.kept {
@@ -140,10 +181,16 @@ func (f *filled) failed() bool {
 	return f.err != nil || f.failure != nil || f.reply != nil && f.reply.status() >= 500
 }
 
+// forOne says that there is a page, and that it may not be kept: the origin said
+// so when it was asked if it is still good.
+func (f *filled) forOne() bool {
+	return f.page != nil && !f.kept && f.reason != pagecache.ReasonInvalidated
+}
+
 // settle is the end of a fill: what is known of the key from now on, and those
 // who wait are told.
 func (f *fill) settle(done *filled) {
-	if done.reply != nil && !done.failed() {
+	if done.reply != nil && !done.failed() || done.forOne() {
 		f.mark(done.reason)
 	}
 	f.finish(done)
@@ -172,8 +219,12 @@ func (f *fill) finish(done *filled) {
 	}
 	var r pagecache.FlightResult
 	switch {
+	case done.forOne():
+		r = pagecache.FlightResult{Outcome: pagecache.FlightNotKept, Reason: done.reason}
 	case done.page != nil && !done.kept:
 		r.Outcome = pagecache.FlightInvalidated
+	case done.page != nil && done.validate != pagecache.ReasonNone:
+		r = pagecache.FlightResult{Outcome: pagecache.FlightNotKept, Reason: done.validate}
 	case done.page != nil:
 		r = pagecache.FlightResult{Outcome: pagecache.FlightKept, Page: done.page, Vary: done.vary}
 	case done.failed():
@@ -214,56 +265,4 @@ func (f *filled) failureStatus() int {
 		return fasthttp.StatusGatewayTimeout
 	}
 	return fasthttp.StatusBadGateway
-}
-
-// headOf is the head of a reply as package pagecache reads it.
-func headOf(p *reply, began time.Time) *pagecache.Reply {
-	r := &pagecache.Reply{Status: p.status(), RequestTime: began, ResponseTime: time.Now()}
-	for name, value := range p.header().All() {
-		r.Fields = append(r.Fields, pagecache.Field{Name: name, Value: value})
-	}
-	return r
-}
-
-// storedHead is the head of a page as it is kept: what describes the message
-// and not the page is left out, and so is what speaks to the edge alone. Our
-// Via stands in it already, so a hit need not join lists.
-func storedHead(h *fasthttp.ResponseHeader, stripCookies bool, now time.Time) []byte {
-	b := fasthttp.AppendUint([]byte("HTTP/1.1 "), h.StatusCode())
-	b = append(append(append(b, ' '), fasthttp.StatusMessage(h.StatusCode())...), "\r\n"...)
-	vias, dated := []byte(nil), false
-	for name, value := range h.All() {
-		switch {
-		case equalFold(name, "Content-Length"), equalFold(name, "Age"), equalFold(name, "Connection"),
-			equalFold(name, "Transfer-Encoding"), isPrivate(name), stripCookies && equalFold(name, "Set-Cookie"):
-			continue
-		case equalFold(name, "Via"):
-			vias = append(append(vias, value...), ", "...)
-			continue
-		case equalFold(name, "Date"):
-			dated = true
-		}
-		b = append(append(append(append(b, name...), ": "...), value...), "\r\n"...)
-	}
-	if !dated {
-		b = append(fasthttp.AppendHTTPDate(append(b, "Date: "...), now), "\r\n"...)
-	}
-	return append(appendField(b, "Via", append(vias, via...)), "\r\n"...)
-}
-
-// cookiesBeside are the Set-Cookie lines that are not part of the page, for the
-// visitor who asked: a page that is kept with them has them in its head.
-func cookiesBeside(p *reply, d *pagecache.Decision) [][]byte {
-	if !d.StripPage || d.StripAnswer {
-		return nil
-	}
-	return cookieLines(p.header())
-}
-
-func cookieLines(h *fasthttp.ResponseHeader) [][]byte {
-	var lines [][]byte
-	for _, value := range h.Cookies() {
-		lines = append(lines, bytes.Clone(value))
-	}
-	return lines
 }

@@ -149,6 +149,9 @@ func (a *assembly) failed(err error) ssi.Fragment {
 // paged is a page as a fragment.
 func (a *assembly) paged(in *inner, f found) ssi.Fragment {
 	f.close()
+	if f.pulled() && f.Page.Field("content-encoding") != nil {
+		return a.failed(errUnknownCoding)
+	}
 	if f.File != nil || f.Page.Length > a.site.options.SSI.MaxFragment {
 		return a.failed(fmt.Errorf("%s: %d bytes are more than max_fragment", in.url.raw, f.Page.Length))
 	}

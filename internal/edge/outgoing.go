@@ -6,18 +6,21 @@ import (
 	"fmt"
 
 	"github.com/valyala/fasthttp"
+
+	"github.com/ssiedge/ssiedge/pagecache"
 )
 
 // outgoing is what a request to the origin is made from.
 type outgoing struct {
 	visitor  *visitor
 	method   []byte
-	target   []byte   // path and query as they go out
-	include  bool     // an include: nothing of the visitor that speaks of the page itself
-	identity bool     // no content coding is wanted: the body may be assembled
-	noRange  bool     // the whole body is wanted
-	upgrade  []byte   // protocol to upgrade to; nil: none
-	fill     *keeping // of a fill: what it withholds; nil: no fill
+	target   []byte            // path and query as they go out
+	include  bool              // an include: nothing of the visitor that speaks of the page itself
+	identity bool              // no content coding is wanted: the body may be assembled
+	noRange  bool              // the whole body is wanted
+	upgrade  []byte            // protocol to upgrade to; nil: none
+	fill     *keeping          // of a fill: what it withholds; nil: no fill
+	offered  []*pagecache.Page // of a fill: pages that the origin is asked about
 }
 
 // write makes the request. The head is written as bytes and parsed, since
@@ -46,6 +49,7 @@ func (o *outgoing) appendHead(b []byte) []byte {
 	if o.fill != nil && o.fill.mode() == CookiesListed {
 		b = appendField(b, "Cookie", o.fill.sendsCookie(v))
 	}
+	b = appendConditions(b, o.offered)
 	if o.upgrade != nil {
 		b = appendField(b, "Upgrade", o.upgrade)
 		b = append(b, "Connection: Upgrade\r\n"...)

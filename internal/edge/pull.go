@@ -20,6 +20,10 @@ func (r *request) fill() {
 		r.fillUnkeepable()
 		return
 	}
+	if r.validatesAlone() {
+		r.answer(r.newFill(nil))
+		return
+	}
 	// A purge may come in between: then the question is asked anew.
 	for range 3 {
 		f, leader := r.state.store.flights.Join(r.keyed.key)
@@ -32,6 +36,13 @@ func (r *request) fill() {
 		}
 	}
 	r.forward()
+}
+
+// validatesAlone says whether the request has to ask the origin itself: the page
+// wants each use to be validated, so there is nothing to wait for.
+func (r *request) validatesAlone() bool {
+	p := r.stale.Page
+	return p != nil && p.NeverFresh() && p.HasValidator() && !r.mayServeWhile()
 }
 
 // mayFill says whether a page may be filled for the request.
@@ -77,10 +88,14 @@ func (r *request) particular() bool {
 // ended between the look-up and the start of this one: then what came of it
 // holds, and who has joined meanwhile finds it, too.
 func (r *request) lead(flight *pagecache.Flight) {
-	if f, fresh := r.keyed.peek(time.Now()); fresh {
+	f, fresh := r.keyed.peek(time.Now())
+	if fresh {
 		flight.Finish(pagecache.FlightResult{Outcome: pagecache.FlightInvalidated})
 		r.respondPage(f)
 		return
+	}
+	if f.Page != nil {
+		r.stale = f
 	}
 	if r.state.store.notKeepable.Has(r.keyed.key) {
 		flight.Abandon()
@@ -88,13 +103,13 @@ func (r *request) lead(flight *pagecache.Flight) {
 		return
 	}
 	if r.mayServeWhile() {
-		r.edge.refresh(&r.target, r.snapshot(), flight)
+		r.edge.refresh(&r.target, r.snapshot(), r.stale.Page, flight)
 		r.respondPage(r.stale)
 		return
 	}
-	f := r.newFill(flight)
-	defer f.abandon()
-	r.answer(f)
+	fill := r.newFill(flight)
+	defer fill.abandon()
+	r.answer(fill)
 }
 
 // lookAgain answers by a page that came into memory since the look-up.
@@ -107,7 +122,7 @@ func (r *request) lookAgain() bool {
 }
 
 func (r *request) newFill(flight *pagecache.Flight) *fill {
-	return &fill{edge: r.edge, target: &r.target, keyed: &r.keyed, visitor: r.snapshot(), streams: true, flight: flight}
+	return &fill{edge: r.edge, target: &r.target, keyed: &r.keyed, visitor: r.snapshot(), streams: true, flight: flight, stale: r.stale.Page}
 }
 
 // answer asks the origin, tells those who wait, and answers the visitor.
@@ -116,7 +131,7 @@ func (r *request) answer(f *fill) {
 	switch {
 	case done.arrives != nil:
 		r.answerArriving(&done)
-	case done.page != nil:
+	case done.page != nil && !(done.forOne() && f.asked.Withheld):
 		r.answerPage(&done)
 	case done.failed() && r.serveOnError():
 		done.close()
@@ -130,7 +145,7 @@ func (r *request) answer(f *fill) {
 		r.result.reason = done.reason.String()
 		r.forward()
 	case done.failure != nil:
-		r.result.reason, r.result.cookies = done.reason.String(), done.cookies
+		r.result.reason, r.result.beside = done.reason.String(), done.beside
 		r.respondFailure(done.failure)
 	default:
 		r.source, r.result.reason, r.result.whole = sourceMiss, done.reason.String(), true
@@ -150,7 +165,10 @@ func (r *request) answerPage(done *filled) {
 	if !done.kept {
 		r.result.reason = done.reason.String()
 	}
-	r.result.cookies = done.cookies
+	r.result.beside, r.result.validate = done.beside, done.validate
+	if done.validated {
+		r.result.forwarded = fasthttp.StatusNotModified
+	}
 	r.respondPage(found{Hit: pagecache.Hit{Page: done.page}, source: sourceStored, ttl: done.page.TTL(r.began)})
 }
 

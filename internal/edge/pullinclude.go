@@ -24,16 +24,20 @@ func (a *assembly) pull(ctx context.Context, in *inner) ssi.Fragment {
 	case in.mayServeWhile(time.Now()):
 		a.refreshInclude(in)
 		return a.paged(in, in.stale)
-	case personal, unkeepable:
+	case personal, unkeepable, in.validatesAlone(time.Now()):
 		return a.filled(ctx, in, nil)
 	}
 	for range 3 { // a purge may come in between: then the question is asked anew
 		f, leader := a.state.store.flights.Join(in.keyed.key)
-		if page, fresh := in.keyed.peek(time.Now()); fresh { // another fill has just ended
+		page, fresh := in.keyed.peek(time.Now())
+		if fresh { // another fill has just ended
 			if leader {
 				f.Finish(pagecache.FlightResult{Outcome: pagecache.FlightInvalidated})
 			}
 			return a.paged(in, page)
+		}
+		if page.Page != nil {
+			in.stale = page
 		}
 		if leader {
 			return a.leadInclude(ctx, in, f)
@@ -49,7 +53,7 @@ func (a *assembly) pull(ctx context.Context, in *inner) ssi.Fragment {
 // somebody does so already.
 func (a *assembly) refreshInclude(in *inner) {
 	if f, leader := a.state.store.flights.Join(in.keyed.key); leader {
-		a.edge.refresh(&in.target, a.visitor, f)
+		a.edge.refresh(&in.target, a.visitor, in.stale.Page, f)
 	}
 }
 
@@ -61,11 +65,11 @@ func (a *assembly) leadInclude(ctx context.Context, in *inner, flight *pagecache
 
 // filled asks the origin, tells those who wait, and gives the fragment.
 func (a *assembly) filled(ctx context.Context, in *inner, flight *pagecache.Flight) ssi.Fragment {
-	f := &fill{edge: a.edge, target: &in.target, keyed: &in.keyed, visitor: a.visitor, include: true, flight: flight}
+	f := &fill{edge: a.edge, target: &in.target, keyed: &in.keyed, visitor: a.visitor, include: true, flight: flight, stale: in.stale.Page}
 	done := f.run(ctx, nil)
 	switch {
-	case done.page != nil:
-		a.countCookies(len(done.cookies))
+	case done.page != nil && !(done.forOne() && f.asked.Withheld):
+		a.countCookies(cookiesIn(done.beside))
 		return a.paged(in, found{Hit: pagecache.Hit{Page: done.page}, source: sourceStored})
 	case done.failed() && in.mayServeOnError(time.Now()):
 		done.close()
@@ -108,6 +112,12 @@ func (a *assembly) followInclude(ctx context.Context, in *inner, f *pagecache.Fl
 
 func (in *inner) mayServeWhile(now time.Time) bool {
 	return in.stale.Page != nil && in.keyed.mayServeWhile(in.stale.Page, now)
+}
+
+// validatesAlone is as for a request.
+func (in *inner) validatesAlone(now time.Time) bool {
+	p := in.stale.Page
+	return p != nil && p.NeverFresh() && p.HasValidator() && !in.mayServeWhile(now)
 }
 
 func (in *inner) mayServeOnError(now time.Time) bool {

@@ -9,13 +9,13 @@ import (
 
 // refresh fills a page again while visitors get the stale one. It is nobody's
 // request: cookies and Authorization that are not in the key stay behind.
-func (e *Edge) refresh(of *target, visitor *visitor, flight *pagecache.Flight) {
+func (e *Edge) refresh(of *target, visitor *visitor, stale *pagecache.Page, flight *pagecache.Flight) {
 	t := of.clone()
 	v := visitor.anonymous(&t.settings.keep)
 	e.background.Go(func() {
 		defer flight.Abandon()
 		defer e.recovered("refresh")
-		f := &fill{edge: e, target: t, keyed: new(keyed), visitor: v, flight: flight}
+		f := &fill{edge: e, target: t, keyed: new(keyed), visitor: v, flight: flight, stale: stale}
 		f.keyed.take(t, v, v.route, v.scheme)
 		done := f.run(e.living, nil)
 		done.close()

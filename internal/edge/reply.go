@@ -81,9 +81,20 @@ func (p *reply) collect(limit int64) ([]byte, error) {
 	}
 }
 
+var errUnknownCoding = errors.New("edge: a content coding that nobody here knows")
+
+func knownCoding(coding []byte) bool {
+	for _, known := range [...]string{"identity", "gzip", "x-gzip", "br", "zstd", "deflate"} {
+		if equalFold(coding, known) {
+			return true
+		}
+	}
+	return false
+}
+
 // decoded takes the content coding off a body that came with one although
 // identity was asked for, and the field off its head h. An unknown coding is an
-// error.
+// error, errUnknownCoding, and so is a body that is not in its coding.
 func decoded(h *fasthttp.ResponseHeader, body []byte, limit int64) ([]byte, error) {
 	coding := h.Peek(fasthttp.HeaderContentEncoding)
 	if len(coding) == 0 {
@@ -96,6 +107,9 @@ func decoded(h *fasthttp.ResponseHeader, body []byte, limit int64) ([]byte, erro
 	}
 	coded.SetBodyRaw(body)
 	plain := body
+	if !knownCoding(coding) {
+		return nil, errUnknownCoding
+	}
 	if !equalFold(coding, "identity") {
 		var err error
 		if plain, err = coded.BodyUncompressedWithLimit(int(limit)); err != nil {

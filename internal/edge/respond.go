@@ -96,8 +96,8 @@ func (r *request) pageHead(f found) {
 		r.scratch = strconv.AppendInt(r.scratch[:0], age, 10)
 		h.SetCanonical(fieldAge, r.scratch)
 	}
-	for _, line := range r.result.cookies {
-		h.AddBytesV(fasthttp.HeaderSetCookie, line)
+	for _, f := range r.result.beside {
+		h.AddBytesKV(f.Name, f.Value)
 	}
 }
 

@@ -38,7 +38,11 @@ func (s *site) derivePage(p *pagecache.Page) (any, int) {
 
 // compilePage compiles a page's body, and reports what is wrong with it.
 func (s *site) compilePage(p *pagecache.Page) *compiled {
-	t := ssi.Compile(p.Name, p.Body, s.compile)
+	body := p.Body
+	if p.Field("content-encoding") != nil {
+		body = nil // it cannot be read: nothing in it is to be run
+	}
+	t := ssi.Compile(p.Name, body, s.compile)
 	for _, problem := range t.Problems() {
 		s.reports.add(report{site: s, path: []byte(p.Name), kind: problem.Kind, message: problem.String()})
 	}
