@@ -83,6 +83,21 @@ func (c *Pulled) Look(k *PulledKey, f func(tier string, p *Page)) {
 	}
 }
 
+// Vary tells by which fields the kept pages of a key vary; none: there is no
+// page, or it does not. It changes nothing.
+func (c *Pulled) Vary(k *PulledKey) []string {
+	if v := c.variants(k); v != nil {
+		return slices.Clone(v.names)
+	}
+	for _, t := range c.further {
+		p, ok := t.Tier.Get(appendPrimary(nil, k.Key))
+		if ok && p.variants() != nil && !c.wasRemoved(k.Key, p) && k.Check(p) != Gone {
+			return slices.Clone(p.variants().names)
+		}
+	}
+	return nil
+}
+
 // Each calls f for the pages in memory, with their primary keys, in no order.
 // A page that varies comes once a variant.
 func (c *Pulled) Each(f func(key []byte, p *Page)) {

@@ -80,6 +80,41 @@ func TestExplainCommand(t *testing.T) {
 	}
 }
 
+func TestExplainCommandVs(t *testing.T) {
+	url := explainedEdge(t, "")
+	code, stdout, stderr := command("explain", "--admin", url, "-H", "Cookie: lang=pt; s=1", "--vs", "/towns/new/?utm_source=x&page=2",
+		"--vs-header", "Host: www.example.com", "--vs-header", "Cookie: lang=en", "http://www.example.com/towns/new?page=1")
+	if code != exitDone || stderr != "" {
+		t.Fatalf("exit %d, %q", code, stderr)
+	}
+	text := strings.Join(strings.Fields(stdout), " ")
+	for _, want := range []string{
+		"share no: they differ in query page, cookie lang ",
+		`apart query page: "page=1", "page=2" the query is in the key as it stands`,
+		`cure: if it does not change the page: query = {drop = ["page"]}`,
+		`apart cookie lang: "pt", "en" it is in the key: cookies at `,
+		`alike path: "/towns/new", "/towns/new/" both are "/towns/new" in canonical form`,
+		`alike query utm_source: absent, "utm_source=x" the query filter drops it`,
+		`alike cookie s: "1", absent fills go without it`,
+		"first http://www.example.com/towns/new?page=1 site ",
+		`second http://www.example.com/towns/new?page=2 site `,
+		`key http://www.example.com/towns/new?page=2; cookie lang "en" answer origin: `,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+	code, stdout, _ = command("explain", "--admin", url, "--json", "--vs-header", "Cookie: s=1", "http://www.example.com/towns")
+	var x edge.Comparison
+	if err := json.Unmarshal([]byte(stdout), &x); code != exitDone || err != nil || !x.Share || len(x.Differences) != 1 || x.Second.URL != x.First.URL {
+		t.Errorf("exit %d, %v, %s", code, err, stdout)
+	}
+	code, stdout, _ = command("explain", "--admin", url, "--vs", "http://www.example.com/towns/", "http://www.example.com/towns")
+	if code != exitDone || !strings.HasPrefix(stdout, "share   yes: they have one key") {
+		t.Errorf("exit %d, %s", code, stdout)
+	}
+}
+
 func TestExplainCommandRefused(t *testing.T) {
 	url, guarded := explainedEdge(t, ""), explainedEdge(t, "s3cret")
 	other := serveHandler(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "{}") }))
@@ -97,6 +132,8 @@ func TestExplainCommandRefused(t *testing.T) {
 		{[]string{"--admin", url, "-H", "x", "http://www.example.com/"}, exitUsage, `header "x": no field`},
 		{[]string{"--admin", guarded, "http://www.example.com/"}, exitUsage, "no token: give the admin.token"},
 		{[]string{"--admin", guarded, "--token", "s3cret", "http://www.example.com/"}, exitDone, ""},
+		{[]string{"--admin", url, "--vs", "http://other.example/", "http://www.example.com/"}, exitUsage, "the second request: no site here"},
+		{[]string{"--admin", other, "--vs", "/b", "/a"}, exitFailed, "the answer is no explanation"},
 		{[]string{"--admin", other, "/a"}, exitFailed, "the answer is no explanation"},
 		{[]string{"--admin", nobody, "/a"}, exitFailed, "/explain: connection refused: is ssiedge running there?"},
 	} {

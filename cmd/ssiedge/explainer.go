@@ -14,9 +14,17 @@ type explainer struct{ edge *edge.Edge }
 var _ admin.Explainer = explainer{}
 
 func (e explainer) Explain(_ context.Context, r admin.ExplainRequest) (any, error) {
-	x, err := e.edge.Explain(edge.ExplainRequest{URL: r.URL, Fields: r.Fields})
+	x, err := e.explain(r)
 	if bad, ok := errors.AsType[*edge.BadExplain](err); ok {
 		return nil, &admin.BadExplain{Reason: bad.Reason, Cure: bad.Cure}
 	}
 	return x, err
+}
+
+func (e explainer) explain(r admin.ExplainRequest) (any, error) {
+	first := edge.ExplainRequest{URL: r.URL, Fields: r.Fields}
+	if r.Against == nil {
+		return e.edge.Explain(first)
+	}
+	return e.edge.Compare(first, first.Against(r.Against.URL, r.Against.Fields))
 }

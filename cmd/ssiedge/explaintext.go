@@ -73,11 +73,7 @@ func (t *explainText) answer(a *edge.ExplainedAnswer) {
 func keyText(k *edge.ExplainedKey) string {
 	text := k.URL
 	for _, p := range k.Parts {
-		value := "absent"
-		if p.Value != nil {
-			value = fmt.Sprintf("%q", *p.Value)
-		}
-		text += fmt.Sprintf("; %s %s %s", p.Kind, p.Name, value)
+		text += fmt.Sprintf("; %s %s %s", p.Kind, p.Name, valueText(p.Value))
 	}
 	if k.NotKeepable {
 		text += " (known as not keepable)"

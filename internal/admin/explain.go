@@ -12,8 +12,15 @@ import (
 
 // ExplainRequest is a GET to be explained.
 type ExplainRequest struct {
-	URL    string   // http://host/path?query, or /path?query with Host among the fields
-	Fields []string // header fields, "Name: value"
+	URL     string          // http://host/path?query, or /path?query with Host among the fields
+	Fields  []string        // header fields, "Name: value"
+	Against *ExplainAgainst // another GET that it is to be compared with; nil: none
+}
+
+// ExplainAgainst is in what another request is not the same.
+type ExplainAgainst struct {
+	URL    string   // "": the same
+	Fields []string // in place of those of that name; one with an empty value is left out
 }
 
 // Explainer tells what the edge would do with a request, without doing it. What
@@ -31,7 +38,7 @@ type BadExplain struct {
 
 func (e *BadExplain) Error() string { return e.Reason + "; " + e.Cure }
 
-// explain answers GET /explain?url=...&header=...
+// explain answers GET /explain?url=...&header=...&vs=...&vs_header=...
 func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
 	call, err := parseExplain(r.URL.RawQuery)
 	var explanation any
@@ -52,14 +59,14 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
 // parseExplain reads the query of a call, strictly: a word that is not
 // understood could have changed the answer. The error is a *BadExplain.
 func parseExplain(query string) (ExplainRequest, error) {
-	const cure = "ask GET /explain?url=http://host/path&header=Name:+value, with both percent-encoded"
+	const cure = "ask GET /explain?url=http://host/path&header=Name:+value, and vs and vs_header alike for a comparison, all percent-encoded"
 	values, err := url.ParseQuery(query)
 	if err != nil {
 		return ExplainRequest{}, &BadExplain{"the query is malformed: " + err.Error(), cure}
 	}
 	var unknown []string
 	for name := range values {
-		if name != "url" && name != "header" {
+		if !slices.Contains([]string{"url", "header", "vs", "vs_header"}, name) {
 			unknown = append(unknown, fmt.Sprintf("%q", name))
 		}
 	}
@@ -69,6 +76,12 @@ func parseExplain(query string) (ExplainRequest, error) {
 		return ExplainRequest{}, &BadExplain{"unknown parameter " + strings.Join(unknown, ", "), cure}
 	case len(values["url"]) != 1 || values.Get("url") == "":
 		return ExplainRequest{}, &BadExplain{"want one url", cure}
+	case len(values["vs"]) > 1 || values.Has("vs") && values.Get("vs") == "":
+		return ExplainRequest{}, &BadExplain{"want one vs, or none", cure}
 	}
-	return ExplainRequest{URL: values.Get("url"), Fields: values["header"]}, nil
+	call := ExplainRequest{URL: values.Get("url"), Fields: values["header"]}
+	if values.Has("vs") || values.Has("vs_header") {
+		call.Against = &ExplainAgainst{URL: values.Get("vs"), Fields: values["vs_header"]}
+	}
+	return call, nil
 }

@@ -38,6 +38,21 @@ func TestExplainCalls(t *testing.T) {
 	}
 }
 
+func TestCompareCalls(t *testing.T) {
+	for query, want := range map[string]*ExplainAgainst{
+		"&vs=/b": {URL: "/b"},
+		"&vs=%2Fb%3Fx&vs_header=A:+1&vs_header=B:": {URL: "/b?x", Fields: []string{"A: 1", "B:"}},
+		"&vs_header=A:+1":                          {Fields: []string{"A: 1"}},
+	} {
+		x := new(explainer)
+		r := call{method: "GET", path: "/explain?url=/a&header=C:+2" + query}.do(withExplainer(x))
+		all := ExplainRequest{URL: "/a", Fields: []string{"C: 2"}, Against: want}
+		if r.StatusCode != 200 || len(x.asked) != 1 || !reflect.DeepEqual(x.asked[0], all) {
+			t.Errorf("%s: %d, asked %+v", query, r.StatusCode, x.asked)
+		}
+	}
+}
+
 func TestBadExplainCalls(t *testing.T) {
 	for _, tt := range []struct {
 		query string
@@ -50,6 +65,9 @@ func TestBadExplainCalls(t *testing.T) {
 		{"?url=", nil, 0, 400, "want one url"},
 		{"?url=/a&url=/b", nil, 0, 400, "want one url"},
 		{"?url=http://a/?b&c=d", nil, 0, 400, `unknown parameter "c"`},
+		{"?url=/a&vs=", nil, 0, 400, "want one vs, or none"},
+		{"?url=/a&vs=/b&vs=/c", nil, 0, 400, "want one vs, or none"},
+		{"?vs=/a", nil, 0, 400, "want one url"},
 		{"?url=%zz", nil, 0, 400, "malformed"},
 		{"?url=/a", &BadExplain{"no host", "give one"}, 1, 400, "no host"},
 		{"?url=/a", errors.New("broken"), 1, 500, "not explained: broken"},

@@ -75,20 +75,29 @@ func (e *BadExplain) Error() string { return e.Reason + "; " + e.Cure }
 // plain HTTP or TLS as the URL says, so forwarding fields are not believed. An
 // error is a *BadExplain. It may be called from any goroutine.
 func (e *Edge) Explain(q ExplainRequest) (Explanation, error) {
-	ctx, err := q.context()
+	x, err := e.explain(&q)
 	if err != nil {
 		return Explanation{}, err
 	}
+	return x.said, nil
+}
+
+// explain goes the way of a request to its end.
+func (e *Edge) explain(q *ExplainRequest) (*explainer, error) {
+	ctx, err := q.context()
+	if err != nil {
+		return nil, err
+	}
 	r := new(request)
 	r.begin(e, ctx)
-	x := explainer{request: r, said: Explanation{Rules: []ExplainedRule{}, Tiers: []ExplainedTier{}}}
+	x := &explainer{request: r, said: Explanation{Rules: []ExplainedRule{}, Tiers: []ExplainedTier{}}}
 	if err := x.route(); err != nil {
-		return Explanation{}, err
+		return nil, err
 	}
 	if !x.answersItself() {
 		x.fromTiers()
 	}
-	return x.said, nil
+	return x, nil
 }
 
 const (
