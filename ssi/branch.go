@@ -87,10 +87,14 @@ func (p *parser) openChain(it *item) {
 // hides the rest of its chain.
 func (p *parser) condition(c *chain, it *item, args *arguments) {
 	expr := args[argExpr]
-	cond, bad := grammar{p.t, p.o}.parse(p.value(expr, false), expr.valueAt)
+	g, text := grammar{p.t, p.o}, p.value(expr, false)
+	cond, bad := g.parse(text, expr.valueAt)
 	if bad != nil {
 		p.breakChain(c, it, bad)
 		return
+	}
+	if doubt := g.doubt(text, expr.valueAt); doubt != nil {
+		p.faults.note(*doubt)
 	}
 	p.t.conds = append(p.t.conds, condOp{cond: cond})
 	c.conds = append(c.conds, len(p.t.conds)-1)

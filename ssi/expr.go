@@ -125,6 +125,21 @@ func (g grammar) parse(raw []byte, off int) (condition, *fault) {
 	return parseLegacy(raw, off, g)
 }
 
+// doubt finds in an expression of the nginx dialect what is read as text and was surely meant to be more.
+func (g grammar) doubt(raw []byte, off int) *fault {
+	if g.o.Dialect != DialectNginx {
+		return nil
+	}
+	if i := bytes.Index(raw, []byte("%{")); i >= 0 {
+		return expression(off+i, "%{ is plain text in the nginx dialect", `write $name, or set dialect = "apache"`)
+	}
+	n, ok := splitNginx(raw)
+	if ok && n.compared && !n.regex && bytes.HasPrefix(n.right, []byte("~")) {
+		return expression(off+n.rightAt-1, "=~ compares with the text "+quoted(n.right), "write = /pattern/ or != /pattern/")
+	}
+	return nil
+}
+
 // phrase compiles text with $name in it, and counts what it takes.
 func (g grammar) phrase(raw []byte, off int) (*phrase, *fault) {
 	ph, bad := parseEscaped(raw, off, g.escapes())

@@ -109,6 +109,27 @@ func evaluate(t *testing.T, o Options, env *Env, expr string) string {
 	return string(r.AppendTo(nil))
 }
 
+// What an expression of the nginx dialect surely meant to be more than text is reported, and read as text all the same.
+func TestExprDoubts(t *testing.T) {
+	for expr, want := range map[string]string{
+		`$a =~ /x/`:         `page:1:18: =~ compares with the text "~ /x/"; write = /pattern/ or != /pattern/`,
+		`%{QUERY_STRING}`:   `page:1:15: %{ is plain text in the nginx dialect; write $name, or set dialect = "apache"`,
+		`$a = /x/`:          "",
+		`$a = /~x/`:         "",
+		`$a != b~`:          "",
+		`$a == ~ || $b`:     "",
+		`100% = $a || true`: "",
+	} {
+		got := ""
+		for _, p := range Compile("page", []byte("<!--#if expr=`"+expr+"` --><!--#endif -->"), Options{}).Problems() {
+			got += p.String()
+		}
+		if got != want {
+			t.Errorf("%s: %s, wanted %s", expr, got, want)
+		}
+	}
+}
+
 // A pattern made of variables is compiled once, and only so much is remembered.
 func TestDynamicPatterns(t *testing.T) {
 	tm := Compile("page", []byte(`<!--#if expr="x = /$p/" --><!--#endif -->`), Options{})
