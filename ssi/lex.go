@@ -40,19 +40,34 @@ type lexer struct {
 }
 
 func (l *lexer) run() {
-	l.last = bytes.LastIndex(l.src, closing)
-	for p := 0; ; {
-		i := bytes.Index(l.src[p:], remark)
-		if i < 0 {
-			return
-		}
-		at := p + i
-		if bytes.HasPrefix(l.src[at:], opening) {
-			p = l.directive(at)
+	p := l.remark(0)
+	if p < 0 {
+		return
+	}
+	l.last = bytes.LastIndex(l.src, closing) // many times slower than looking for a remark
+	for ; p >= 0; p = l.remark(p) {
+		if bytes.HasPrefix(l.src[p:], opening) {
+			p = l.directive(p)
 			continue
 		}
-		l.lint(at)
-		p = at + len(remark)
+		l.lint(p)
+		p += len(remark)
+	}
+}
+
+// remark finds the next "<!--" from p on; -1: there is none. It looks for the exclamation mark: pages are full of "<",
+// and bytes.Index is as fast as what it looks for is rare.
+func (l *lexer) remark(p int) int {
+	for from := p; ; {
+		i := bytes.Index(l.src[from:], remark[1:])
+		if i < 0 {
+			return -1
+		}
+		from += i
+		if from > p && l.src[from-1] == '<' {
+			return from - 1
+		}
+		from += len(remark) - 1
 	}
 }
 
