@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ssiedge/ssiedge/internal/edge"
+	"github.com/ssiedge/ssiedge/ssi"
 )
 
 // ssi reads [site.ssi].
@@ -18,6 +19,7 @@ func (r *reader) ssi(n *node) edge.SSI {
 		ErrorMessage:     s.text("error_message"),
 		SilentErrors:     s.flag("silent_errors"),
 		PasteErrors:      s.word("fragment_errors", "fail", "paste") == "paste",
+		Printenv:         s.flag("printenv"),
 		KeepLastModified: s.word("last_modified", "drop", "keep") == "keep",
 		ETag:             s.flag("etag"),
 		Timezone:         r.timezone(s),
@@ -28,7 +30,26 @@ func (r *reader) ssi(n *node) edge.SSI {
 		MaxFragment:      s.size("max_fragment", 1, largest),
 		MaxPage:          s.size("max_page", smallest, largest),
 	}
+	r.dialect(s, &o)
 	return o
+}
+
+// dialect reads dialect, and what belongs to one of the two.
+func (r *reader) dialect(s section, o *edge.SSI) {
+	legacy := s.word("expressions", "ap_expr", "legacy") == "legacy"
+	if s.word("dialect", "nginx", "apache") == "nginx" {
+		if n := s.written("expressions"); legacy {
+			r.warn(n.at, n.key, "the nginx dialect has expressions of its own", `remove it, or write dialect = "apache"`)
+		}
+		return
+	}
+	o.Dialect = ssi.DialectApache
+	if legacy {
+		o.Expressions = ssi.ExpressionsLegacy
+	}
+	if s.written("error_message") == nil {
+		o.ErrorMessage = "" // the default is nginx's text; package ssi has Apache's
+	}
 }
 
 // mediaTypes reads types.

@@ -21,9 +21,6 @@ var unbuilt = []string{
 	"site.encode",
 	"site.maintenance",
 	"site.cache.request_directives",
-	"site.ssi.dialect",
-	"site.ssi.expressions",
-	"site.ssi.printenv",
 	"site.rule.required",
 	"site.rule.encode",
 }

@@ -81,7 +81,10 @@ func whole(t *testing.T, tm *Template, o Options) {
 }
 
 // crowd answers each include with the page itself, one in three at once; so runs grow until a limit stops them.
-type crowd struct{ t *Template }
+type crowd struct {
+	t *Template
+	stats
+}
 
 func (c *crowd) answer(inc *Include) Fragment {
 	return Fragment{Template: c.t, Variables: inc.From, Status: 200 + 100*(len(inc.URL)%2)}
@@ -106,7 +109,7 @@ func FuzzRun(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte, value string, bits uint8) {
 		const maxPage = 2000
 		tm := Compile("page", src, fuzzOptions(bits))
-		env := &Env{Includer: &crowd{tm}, Stater: stats("a 5 1\n/a 1234567 0\n"), Variables: &fixed{[]byte(value)}, MaxDepth: 5, MaxIncludes: 40, MaxPage: maxPage,
+		env := &Env{Includer: &crowd{tm, "a 5 1\n/a 1234567 0\n"}, Variables: &fixed{[]byte(value)}, MaxDepth: 5, MaxIncludes: 40, MaxPage: maxPage,
 			Panicked: func(v any, stack []byte) { t.Errorf("panic: %v\n%s", v, stack) }}
 		watchdog := time.AfterFunc(20*time.Second, func() { panic("the run does not end") })
 		defer watchdog.Stop()

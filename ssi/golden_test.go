@@ -114,6 +114,12 @@ func (s stats) Stat(inc *Include) (size int64, modified time.Time, err error) {
 	return 0, modified, errors.New("no such page")
 }
 
+// statSite is a site with a Stater.
+type statSite struct {
+	*site
+	stats
+}
+
 // site answers includes from fragments; how is "lookup", "fetch" or "mixed" (each URL now so, now so).
 type site struct {
 	fragments map[string]Fragment
@@ -240,7 +246,7 @@ func (a *archive) run(t *testing.T, how string) {
 	s.how = how
 	env.Includer, env.Variables = s, parseVars(a.parts["variables"])
 	if text, ok := a.parts["stats"]; ok {
-		env.Stater = stats(text)
+		env.Includer = &statSite{s, stats(text)}
 	}
 	var mu sync.Mutex
 	var reports []string

@@ -56,7 +56,6 @@ const (
 // Env is what a run needs to know. The zero value runs a page without variables in which every include fails.
 type Env struct {
 	Includer    Includer
-	Stater      Stater         // nil: fsize and flastmod print the error message
 	Variables   Variables      // of the page; nil: none
 	Now         time.Time      // the one time of the request
 	Location    *time.Location // of DATE_LOCAL; nil: time.Local

@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// Stater tells of what an include would lead to, for fsize and flastmod.
+// Stater is an Includer that knows the size and the time of what an include leads to: what fsize and flastmod print. For
+// one that is no Stater they print the error message.
 type Stater interface {
-	// Stat gives the size in bytes and the time of the last change of what answers inc, from what is at hand: no app is
-	// asked for it. A zero time is an unknown one. It is called on the goroutine of the run.
+	// Stat gives the size in bytes and the time of the last change of the page that would answer, without asking the
+	// origin. A zero time is an unknown one. It is called on the goroutine of the run; inc is not kept after the call.
 	Stat(inc *Include) (size int64, modified time.Time, err error)
 }
 
@@ -67,14 +68,15 @@ func (d *document) stat(op *statOp) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.run.env.Stater == nil {
+	s, ok := d.run.env.Includer.(Stater)
+	if !ok {
 		return nil, errNoStat
 	}
 	if err := d.run.spend(statWork); err != nil {
 		return nil, err
 	}
 	inc := Include{URL: url, File: op.file, From: d.vars, Depth: d.depth + 1}
-	size, modified, err := d.run.env.Stater.Stat(&inc)
+	size, modified, err := s.Stat(&inc)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%q: %w", url, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/ssiedge/ssiedge/internal/accesslog"
 	"github.com/ssiedge/ssiedge/origin"
 	"github.com/ssiedge/ssiedge/pagecache"
+	"github.com/ssiedge/ssiedge/ssi"
 )
 
 // Defaults of Options, as docs/configuration.md lists them.
@@ -133,7 +134,10 @@ type SSI struct {
 	Enabled          bool
 	Types            []string // media types, lower case; "*": all
 	UnknownIsError   bool     // unknown = "error"
-	ErrorMessage     string
+	Dialect          ssi.Dialect
+	Expressions      ssi.Expressions // of the apache dialect
+	Printenv         bool            // the directive that prints all variables is allowed
+	ErrorMessage     string          // "": that of the dialect
 	SilentErrors     bool
 	PasteErrors      bool // fragment_errors = "paste"
 	KeepLastModified bool // last_modified = "keep"

@@ -111,6 +111,9 @@ type builder struct {
 
 func (b *builder) site(o *Site) (*site, error) {
 	s := &site{options: o, id: siteID(o.Hosts), reports: b.edge.reports, compile: ssi.Options{
+		Dialect:        o.SSI.Dialect,
+		Expressions:    o.SSI.Expressions,
+		Printenv:       o.SSI.Printenv,
 		ErrorMessage:   o.SSI.ErrorMessage,
 		SilentErrors:   o.SSI.SilentErrors,
 		UnknownIsError: o.SSI.UnknownIsError,
