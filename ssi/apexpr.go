@@ -202,33 +202,40 @@ func (a *apParser) primary() (condition, *fault) {
 
 func (a *apParser) unary() (condition, *fault) {
 	at := a.p
-	name := a.name(at + 1)
+	name := string(a.name(at + 1))
 	a.p += 1 + len(name)
-	switch string(name) {
-	case "n", "z", "T", "A", "U", "R":
-	case "e", "f", "d", "s", "F", "L", "h", "x":
-		return nil, &fault{off: a.off + at, kind: KindRefused, message: "-" + string(name) + " looks at files, which pages may not", cure: "leave it out"}
-	case "eq", "ne", "lt", "le", "gt", "ge", "in", "strmatch", "strcmatch", "fnmatch", "ipmatch":
-		return nil, a.wrong(at, "nothing stands before -"+string(name), "write what to compare, as in v('name') -"+string(name)+" ...")
-	default:
-		return nil, a.wrong(at, quoted(a.s[at:a.p])+" is no test", "tests are -n -z -T -R -A -U")
+	if bad := a.noTest(name, at); bad != nil {
+		return nil, bad
 	}
 	from := a.p
 	of, bad := a.word()
 	if bad != nil {
 		return nil, bad
 	}
-	switch name[0] {
-	case 'n':
+	switch name {
+	case "n":
 		return &truth{of}, nil
-	case 'z':
+	case "z":
 		return &negation{&truth{of}}, nil
-	case 'T':
+	case "T":
 		return &affirmative{of}, nil
-	case 'R':
+	case "R":
 		return a.within(outside("remote_addr"), of, from)
 	}
 	return &admitted{of}, nil
+}
+
+// noTest says why -name, which stands at at, tests nothing; nil: it is a test.
+func (a *apParser) noTest(name string, at int) *fault {
+	switch name {
+	case "n", "z", "T", "A", "U", "R":
+		return nil
+	case "e", "f", "d", "s", "F", "L", "h", "x":
+		return &fault{off: a.off + at, kind: KindRefused, message: "-" + name + " looks at files, which pages may not", cure: "leave it out"}
+	case "eq", "ne", "lt", "le", "gt", "ge", "in", "strmatch", "strcmatch", "fnmatch", "ipmatch":
+		return a.wrong(at, "nothing stands before -"+name, "write what to compare, as in v('name') -"+name+" ...")
+	}
+	return a.wrong(at, quoted(a.s[at:a.p])+" is no test", "tests are -n -z -T -R -A -U")
 }
 
 // symbols are the comparisons of text made of signs, longer ones first.

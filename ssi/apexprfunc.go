@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/md5"
 	"crypto/sha1"
-	"encoding/base64"
 	"encoding/hex"
 )
 
@@ -35,10 +34,10 @@ var functions = [...]struct {
 	{"http", headerNamed}, {"req", headerNamed}, {"req_novary", headerNamed},
 	{"tolower", func(_ *document, arg []byte) []byte { return mapped(arg, lower) }},
 	{"toupper", func(_ *document, arg []byte) []byte { return mapped(arg, upper) }},
-	{"escape", func(_ *document, arg []byte) []byte { return escape(arg, pathKept, "0123456789abcdef", false) }},
+	{"escape", func(_ *document, arg []byte) []byte { return encode(arg, encodeURLApache) }},
 	{"unescape", func(_ *document, arg []byte) []byte { return unescapePath(arg) }},
-	{"base64", func(_ *document, arg []byte) []byte { return base64.StdEncoding.AppendEncode(nil, arg) }},
-	{"unbase64", func(_ *document, arg []byte) []byte { return unbase64(arg) }},
+	{"base64", func(_ *document, arg []byte) []byte { return encode(arg, encodeBase64) }},
+	{"unbase64", func(_ *document, arg []byte) []byte { return decodeBase64(arg) }},
 	{"md5", func(_ *document, arg []byte) []byte { sum := md5.Sum(arg); return hex.AppendEncode(nil, sum[:]) }},
 	{"sha1", func(_ *document, arg []byte) []byte { sum := sha1.Sum(arg); return hex.AppendEncode(nil, sum[:]) }},
 }
@@ -80,9 +79,6 @@ func headerNamed(d *document, name []byte) []byte {
 	return v
 }
 
-// pathKept is what escape leaves beside letters and digits.
-const pathKept = "$-_.+!*'(),:;@&=/~"
-
 // unescapePath decodes %XX but for %2F; a broken or zero byte spoils the whole.
 func unescapePath(s []byte) []byte {
 	out := make([]byte, 0, len(s))
@@ -106,18 +102,4 @@ func unescapePath(s []byte) []byte {
 		i += 2
 	}
 	return out
-}
-
-// unbase64 decodes up to the first byte that is not of the alphabet.
-func unbase64(s []byte) []byte {
-	end := 0
-	for end < len(s) && (isWordByte(s[end]) && s[end] != '_' || s[end] == '+' || s[end] == '/') {
-		end++
-	}
-	out := make([]byte, base64.RawStdEncoding.DecodedLen(end))
-	n, err := base64.RawStdEncoding.Decode(out, s[:end])
-	if err != nil {
-		return nil
-	}
-	return out[:n]
 }
