@@ -64,6 +64,7 @@ func (r *reader) ruleCache(s section, rule *edge.Rule) {
 		rule.KeyHeaders = r.keyHeaders(n)
 	}
 	rule.Invalidate = s.optionalFlag("invalidate")
+	rule.Required = s.optionalFlag("required")
 	rule.ForwardSetCookie = s.optionalFlag("forward_set_cookie")
 }
 

@@ -282,6 +282,7 @@ targets = ["X-Target"]
 cookies = ["_session", "lang"]
 headers = ["accept-language"]
 invalidate = false
+required = true
 forward_set_cookie = true
 [[site.rule]]
 path = "/a/c"
@@ -363,7 +364,7 @@ func firstSite(widgets *origin.Options) edge.Site {
 			Cache: &edge.Lifetime{For: time.Hour}, StaleWhileRevalidate: new(time.Second), StaleIfError: new(2 * time.Second),
 			Negative: new(time.Duration(0)), Heuristic: new(false), SetCookie: &pagecache.CookiePolicy{Strip: true},
 			Targets: []string{"X-Target"}, Cookies: &edge.Cookies{Mode: edge.CookiesListed, Names: []string{"_session", "lang"}},
-			KeyHeaders: []string{"Accept-Language"}, Invalidate: new(false), ForwardSetCookie: new(true),
+			KeyHeaders: []string{"Accept-Language"}, Invalidate: new(false), Required: new(true), ForwardSetCookie: new(true),
 		}, {
 			Where: "ssiedge.toml:96", Paths: []string{"/a/c"}, Cache: &edge.Lifetime{Off: true}, Cookies: &edge.Cookies{Mode: edge.CookiesAll},
 		}, {

@@ -21,7 +21,6 @@ var unbuilt = []string{
 	"site.encode",
 	"site.maintenance",
 	"site.cache.request_directives",
-	"site.rule.required",
 	"site.rule.encode",
 }
 

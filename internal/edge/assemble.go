@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -20,11 +22,19 @@ type assembly struct {
 	visitor *visitor
 	page    []byte // canonical path, for reports
 	parts   parts
-	cookies fragmentCookies
+	hold    headHold
+	room    room // for what is gathered of fragments
+	trouble trouble
+	lacking []byte // canonical URL of a required fragment that failed already
 	// queryFiltered: the visitor's query holds more than the page's URL
 	queryFiltered bool
+	nobodyAsked   bool // a HEAD: only what is at hand
 	run           *ssi.Run
+	ctx           context.Context // of what is fetched: ends with the time for the assembly, and when the visitor leaves
 	cancel        context.CancelFunc
+	conn          net.Conn // the visitor's, to be watched; nil: not to be
+	watcher       *watch   // nil: he is not watched; for the answer's own goroutine
+	departed      atomic.Bool
 }
 
 // assemblePage runs a published page.
@@ -62,14 +72,23 @@ func (r *request) assemble(t *ssi.Template, path string, status int) {
 	r.edge.metrics.assembled.Add(1)
 	r.ctx.SetStatusCode(status)
 	a := r.assembly()
-	a.start(t, &document{assembly: a, path: path, query: a.visitor.query, top: true}, r.ctx.IsHead())
+	a.start(t, &document{assembly: a, path: path, query: a.visitor.query, top: true})
 	defer func() {
 		if !r.streaming { // else the body closes it
 			a.close()
 		}
 	}()
-	complete := a.run.Wait(r.site.options.SSI.FlushAfter) || a.awaitCookies(r.ctx.IsHead())
-	if complete && a.run.Err() != nil {
+	complete := a.awaitHead()
+	lacks := a.hold.verdict(complete)
+	switch {
+	case a.left():
+		r.abandon()
+		return
+	case lacks != nil:
+		a.close()
+		r.lacks(a, lacks)
+		return
+	case complete && a.run.Err() != nil:
 		r.problem("page", a.run.Err().Error())
 		r.ctx.Response.Reset()
 		r.fail(fasthttp.StatusInternalServerError)
@@ -93,7 +112,13 @@ func (r *request) assembly() *assembly {
 	a := &assembly{
 		edge: r.edge, state: r.state, site: r.site, visitor: v,
 		page:          bytes.Clone(r.url.raw),
+		room:          room{most: r.site.options.SSI.MaxPage},
+		lacking:       r.lacking,
 		queryFiltered: !bytes.Equal(v.query, r.url.query),
+		nobodyAsked:   r.ctx.IsHead(),
+	}
+	if n := r.ctx.Request.Header.ContentLength(); n == 0 || n < -1 { // else his body may still be read
+		a.conn = r.ctx.Conn()
 	}
 	a.parts.add(&r.ctx.Response.Header)
 	if r.source >= sourceMemory && r.settings.keep.keyed() {
@@ -102,17 +127,22 @@ func (r *request) assembly() *assembly {
 	return a
 }
 
+// backstop is how long after the time for the assembly package ssi waits for
+// those that it asked: they end at that time by themselves, and then know of
+// stale pages.
+const backstop = time.Second
+
 // start begins the run. For a HEAD nothing is asked for.
-func (a *assembly) start(t *ssi.Template, d *document, atHand bool) {
+func (a *assembly) start(t *ssi.Template, d *document) {
 	o := &a.site.options.SSI
-	ctx, cancel := context.WithCancel(context.Background())
-	a.cancel = cancel
-	a.run = t.Start(ctx, &ssi.Env{
+	deadline := time.Now().Add(o.Timeout)
+	a.ctx, a.cancel = context.WithDeadline(context.Background(), deadline)
+	a.run = t.Start(a.ctx, &ssi.Env{
 		Includer: a, Variables: d,
 		Now: a.visitor.began, Location: o.Timezone,
 		MaxDepth: o.MaxDepth, MaxIncludes: o.MaxIncludes, MaxPage: o.MaxPage,
-		Deadline: time.Now().Add(o.Timeout),
-		AtHand:   atHand,
+		Deadline: deadline.Add(backstop),
+		AtHand:   a.nobodyAsked,
 		Report:   a.report,
 		Panicked: func(v any, stack []byte) { a.edge.panicked("include", v, stack) },
 	})
@@ -125,12 +155,38 @@ func (a *assembly) Close() error {
 }
 
 func (a *assembly) close() {
+	a.watcher.stop()
 	a.cancel()
 	a.run.Close()
+	a.tell()
 }
 
-func (a *assembly) report(p ssi.Problem) {
-	a.edge.reports.add(report{site: a.site, path: a.page, kind: p.Kind, message: p.String()})
+// watch watches the visitor from now on: his answer has to wait.
+func (a *assembly) watch() {
+	if a.conn != nil {
+		a.watcher = newWatch(a.conn, func() {
+			a.departed.Store(true) // what fails from now on is nobody's mistake
+			a.cancel()
+			a.run.Close()
+		})
+	}
+}
+
+// visitorLeft is closed when the visitor has left; nil: nobody can tell.
+func (a *assembly) visitorLeft() <-chan struct{} {
+	if a.watcher == nil {
+		return nil
+	}
+	return a.watcher.left
+}
+
+func (a *assembly) left() bool {
+	select {
+	case <-a.visitorLeft():
+		return true
+	default:
+		return false
+	}
 }
 
 // whole answers with a page that is complete: joined and written once, with
@@ -138,7 +194,8 @@ func (a *assembly) report(p ssi.Problem) {
 func (r *request) whole(a *assembly) {
 	out := a.run.AppendTo(r.ctx.Response.SwapBody(nil)[:0])
 	r.ctx.Response.SwapBody(out)
-	if r.site.options.SSI.ETag && r.ctx.Response.StatusCode() == fasthttp.StatusOK && r.unchanged(out) {
+	tagged := r.site.options.SSI.ETag && r.ctx.Response.StatusCode() == fasthttp.StatusOK && a.parts.mayTag(a.run.Failed())
+	if tagged && r.unchanged(out) {
 		r.ctx.SetStatusCode(fasthttp.StatusNotModified)
 		r.ctx.Response.ResetBody()
 		return

@@ -74,6 +74,7 @@ var ruleSettings = []struct {
 	{"query", func(o *Rule) (string, bool) { return explained(o.Query, explainQuery) }},
 	{"invalidate", func(o *Rule) (string, bool) { return explained(o.Invalidate, strconv.FormatBool) }},
 	{"internal", func(o *Rule) (string, bool) { return explained(o.Internal, strconv.FormatBool) }},
+	{"required", func(o *Rule) (string, bool) { return explained(o.Required, strconv.FormatBool) }},
 	{"forward_set_cookie", func(o *Rule) (string, bool) { return explained(o.ForwardSetCookie, strconv.FormatBool) }},
 	{"timeout", func(o *Rule) (string, bool) { return explained(o.Timeout, explainTime) }},
 	{"ssi", func(o *Rule) (string, bool) { return explained(o.SSI, strconv.FormatBool) }},

@@ -20,6 +20,7 @@ type fill struct {
 	visitor *visitor
 	include bool
 	streams bool              // what is kept may leave while it comes
+	room    *room             // of an include: that the page has for fragments
 	flight  *pagecache.Flight // nil: nobody can join
 	stale   *pagecache.Page   // nil: there is none
 	offered []*pagecache.Page // that the question is about
@@ -44,7 +45,8 @@ type filled struct {
 	reply *reply
 	read  []byte // of reply's body already
 
-	err error // no answer, or none that came whole
+	err error   // no answer, or none that came whole
+	cut *cutOff // of an include: the part that came
 }
 
 // run asks, keeps what may be kept, and tells those who wait. What still
@@ -110,13 +112,17 @@ func (f *fill) take(p *reply, o *outgoing, head *pagecache.Reply, seq uint64) fi
 	if f.arrives(p) {
 		return filled{arrives: f.arrival(p, &d, seq)}
 	}
-	body, err := p.collect(f.target.state.options.Limits.MaxKeep)
+	body, err := p.collect(f.largest())
 	switch {
 	case errors.Is(err, errTooLarge):
 		return filled{reply: p, read: body, reason: pagecache.ReasonTooLarge}
 	case err != nil:
+		done := filled{err: err}
+		if f.include {
+			done.cut = p.cutOff(body)
+		}
 		p.close()
-		return filled{err: err}
+		return done
 	}
 	return f.keep(p, body, &d, seq)
 }
@@ -131,11 +137,20 @@ func (f *fill) judge(head *pagecache.Reply) pagecache.Decision {
 	return d
 }
 
+// largest is how much of a body is of use.
+func (f *fill) largest() int64 {
+	limit := f.target.state.options.Limits.MaxKeep
+	if f.include {
+		limit = min(limit, f.target.site.options.SSI.MaxFragment)
+	}
+	return limit
+}
+
 // outgoing is the request as the origin gets it.
 func (f *fill) outgoing() *outgoing {
 	return &outgoing{
 		visitor: f.visitor, method: []byte(fasthttp.MethodGet), target: f.target.originTarget(),
-		include: f.include, identity: true, fill: &f.target.settings.keep, offered: f.offered,
+		include: f.include, identity: true, room: f.room, fill: &f.target.settings.keep, offered: f.offered,
 	}
 }
 
@@ -190,7 +205,9 @@ func (f *filled) forOne() bool {
 // settle is the end of a fill: what is known of the key from now on, and those
 // who wait are told.
 func (f *fill) settle(done *filled) {
-	if done.reply != nil && !done.failed() || done.forOne() {
+	// That a page is too large for a fragment says nothing of the page.
+	tooLarge := f.include && done.reason == pagecache.ReasonTooLarge
+	if done.reply != nil && !done.failed() && !tooLarge || done.forOne() {
 		f.mark(done.reason)
 	}
 	f.finish(done)
@@ -219,6 +236,9 @@ func (f *fill) finish(done *filled) {
 	}
 	var r pagecache.FlightResult
 	switch {
+	case errors.Is(done.err, errNoRoom): // the asker's own trouble
+		f.flight.Abandon()
+		return
 	case done.forOne():
 		r = pagecache.FlightResult{Outcome: pagecache.FlightNotKept, Reason: done.reason}
 	case done.page != nil && !done.kept:

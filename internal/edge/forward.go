@@ -16,7 +16,7 @@ import (
 // ask sends a request to the origin of a target. The reply's head is there on
 // return, its body yet to be read.
 func (t *target) ask(ctx context.Context, o *outgoing, body *upload, interim func(*fasthttp.ResponseHeader)) (*reply, error) {
-	p := &reply{request: fasthttp.AcquireRequest(), response: fasthttp.AcquireResponse()}
+	p := &reply{request: fasthttp.AcquireRequest(), response: fasthttp.AcquireResponse(), room: o.room}
 	if err := o.write(p.request); err != nil {
 		p.close()
 		return nil, err

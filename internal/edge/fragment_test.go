@@ -83,7 +83,7 @@ func TestFailedFragments(t *testing.T) {
 		{"/empty", "", "stub", ""},
 		{"/404", "[error]", "stub", "no 404"},
 		{"/500", "[error]", "stub", "no 500"},
-		{"/short", "[error]", "stub", "[error]"},
+		{"/short", "[error]", "stub", "half"},
 		{"/reset", "[error]", "stub", "[error]"},
 		{"/slow", "[error]", "stub", "[error]"},
 		{"/large", "[error]", "stub", "[error]"},

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
+	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -17,9 +17,11 @@ import (
 type inner struct {
 	target
 	visitor *visitor
-	past    bool  // past every tier: a rule's bypass
-	keyed   keyed // of pulled pages
-	stale   found // a page that only a window may bring; Page nil: none
+	from    *document // that holds the directive
+	past    bool      // past every tier: a rule's bypass
+	held    bool      // the page's head waits for it
+	keyed   keyed     // of pulled pages
+	stale   found     // a page that only a window may bring; Page nil: none
 }
 
 // pulls says whether the include may be answered by a pulled page, or fill one.
@@ -33,8 +35,8 @@ var _ ssi.Includer = (*assembly)(nil)
 // resolve finds where an include leads.
 func (a *assembly) resolve(inc *ssi.Include) (*inner, error) {
 	in := &inner{target: target{state: a.state, site: a.site}, visitor: a.visitor}
-	from, _ := inc.From.(*document)
-	if err := in.target.resolveInclude(from, inc.URL); err != nil {
+	in.from, _ = inc.From.(*document)
+	if err := in.target.resolveInclude(in.from, inc.URL); err != nil {
 		return nil, err
 	}
 	in.past = in.settings.bypass.bypassesVisitor(a.visitor)
@@ -74,51 +76,81 @@ func escapeInclude(written []byte) []byte {
 	return clean
 }
 
+var errNoPage = errors.New("no such page, and no origin to ask")
+
 // Lookup answers an include by a page, as far as nobody has to be asked over a
 // network.
 func (a *assembly) Lookup(inc *ssi.Include) (ssi.Fragment, bool) {
 	in, err := a.resolve(inc)
 	if err != nil {
-		return a.failed(err), true
+		return a.failed(nil, err), true
 	}
 	inc.Memo = in
+	if in.settings.required {
+		a.parts.alone()
+	}
 	if in.settings.redirect != "" { // an answer without a body
 		return ssi.Fragment{Status: fasthttp.StatusPermanentRedirect}, true
 	}
-	settled := true
-	if !in.past {
-		var f found
-		var ok bool
-		if f, ok, settled = in.atHand(a.visitor.route, a.visitor.scheme); ok {
-			return a.paged(in, f), true
-		}
-	}
-	if in.pulls() {
-		in.keyed.take(&in.target, a.visitor, a.visitor.route, a.visitor.scheme)
-		if f, fresh := in.keyed.peek(a.visitor.began); settled && fresh {
-			return a.paged(in, f), true
-		}
-	}
-	if settled && in.settings.origin == nil {
-		return a.failed(errors.New("no such page, and no origin to ask")), true
+	f, ok, settled := a.atHand(in)
+	switch {
+	case ok:
+		return a.settle(in, came{page: f}), true
+	case a.isLacking(in):
+		return a.failed(in, errLacking), true
+	case a.ctx.Err() != nil: // too late to ask
+		return a.settle(in, came{err: a.ctx.Err()}), true
+	case settled && in.settings.origin == nil:
+		return a.failed(in, errNoPage), true
 	}
 	if in.settings.keep.forwardCookies {
-		a.hold()
+		a.parts.alone()
+	}
+	if in.held = in.settings.required || in.settings.keep.forwardCookies; in.held {
+		a.hold.add(in.settings.required)
 	}
 	return ssi.Fragment{}, false
+}
+
+// atHand finds the page of an include in memory and among files: a fresh one,
+// or a stale one that may be used while a fill runs. settled is false where a
+// published value may be in memcached.
+func (a *assembly) atHand(in *inner) (f found, ok, settled bool) {
+	settled = true
+	if !in.past {
+		if f, ok, settled = in.atHand(a.visitor.route, a.visitor.scheme); ok {
+			return f, true, true
+		}
+	}
+	if !in.pulls() {
+		return found{}, false, settled
+	}
+	in.keyed.take(&in.target, a.visitor, a.visitor.route, a.visitor.scheme)
+	f, fresh := in.keyed.peek(a.visitor.began)
+	if !settled || fresh || f.Page == nil || a.state.store.notKeepable.Has(in.keyed.key) {
+		return f, fresh && settled, settled
+	}
+	in.stale = f
+	if !in.mayServeWhile(time.Now()) {
+		return found{}, false, true
+	}
+	if !a.nobodyAsked {
+		a.refreshInclude(in)
+	}
+	return f, true, true
 }
 
 // Fetch answers an include that Lookup could not.
 func (a *assembly) Fetch(ctx context.Context, inc *ssi.Include) ssi.Fragment {
 	in := inc.Memo.(*inner)
-	if in.settings.keep.forwardCookies {
-		defer a.unhold()
+	if in.held {
+		defer a.hold.done(in.settings.required)
 	}
 	if f, ok := a.find(in); ok {
-		return a.paged(in, f)
+		return a.settle(in, came{page: f})
 	}
 	if in.settings.origin == nil {
-		return a.failed(errors.New("no such page, and no origin to ask"))
+		return a.failed(in, errNoPage)
 	}
 	return a.pull(ctx, in)
 }
@@ -135,97 +167,20 @@ func (a *assembly) find(in *inner) (found, bool) {
 		return found{}, false
 	}
 	f, fresh := in.keyed.get(a.visitor.began)
-	if !fresh {
+	if !fresh && f.Page != nil {
 		in.stale = f
 	}
 	return f, fresh
-}
-
-func (a *assembly) failed(err error) ssi.Fragment {
-	a.edge.metrics.includes[includeFailed].Add(1)
-	return ssi.Fragment{Err: err}
-}
-
-// paged is a page as a fragment.
-func (a *assembly) paged(in *inner, f found) ssi.Fragment {
-	f.close()
-	if f.pulled() && f.Page.Field("content-encoding") != nil {
-		return a.failed(errUnknownCoding)
-	}
-	if f.File != nil || f.Page.Length > a.site.options.SSI.MaxFragment {
-		return a.failed(fmt.Errorf("%s: %d bytes are more than max_fragment", in.url.raw, f.Page.Length))
-	}
-	path := f.Page.Name
-	if f.pulled() {
-		path = string(in.url.path)
-		a.parts.addPage(f.Page)
-		if in.settings.keep.keyed() {
-			a.parts.readPersonal()
-		}
-		if s := f.Page.Status; s >= 400 && !a.site.options.SSI.PasteErrors {
-			return a.failed(fmt.Errorf("the origin answered %d", s))
-		}
-		a.edge.metrics.includes[includeKept].Add(1)
-	} else {
-		a.edge.metrics.includes[includePublished].Add(1)
-	}
-	frag := ssi.Fragment{Status: f.Page.Status, Body: f.Page.Body}
-	if t := in.template(f.Page); t != nil {
-		frag.Body, frag.Template = nil, t
-		frag.Variables = &document{assembly: a, path: path, query: in.url.query}
-	}
-	return frag
 }
 
 // fetch asks the origin for a fragment that nobody else may have.
 func (a *assembly) fetch(ctx context.Context, in *inner) ssi.Fragment {
 	o := &outgoing{
 		visitor: a.visitor, method: []byte(fasthttp.MethodGet), target: in.originTarget(),
-		include: true, identity: true,
+		include: true, identity: true, room: &a.room,
 	}
 	p, err := in.askPage(ctx, o, nil)
-	if err != nil {
-		return a.failed(err)
-	}
-	return a.replied(in, p)
-}
-
-// replied is a reply of the origin as a fragment. What it says of keeping
-// counts for the page; its cookies do not leave the edge, but by a rule.
-func (a *assembly) replied(in *inner, p *reply) ssi.Fragment {
-	defer p.close()
-	a.note(in, p)
-	if s := p.status(); s >= 400 && !a.site.options.SSI.PasteErrors {
-		return a.failed(fmt.Errorf("the origin answered %d", s))
-	}
-	body, err := a.fragmentBody(p)
-	if err != nil {
-		return a.failed(err)
-	}
-	a.edge.metrics.includes[includeOrigin].Add(1)
-	frag := ssi.Fragment{Status: p.status(), Body: body}
-	if in.processed(p.header().ContentType()) && ssi.HasDirectives(body) {
-		if t := ssi.Compile(string(in.url.raw), body, in.site.compile); !t.Static() {
-			frag.Body, frag.Template = nil, t
-			frag.Variables = &document{assembly: a, path: string(in.url.path), query: in.url.query}
-		}
-	}
-	return frag
-}
-
-func (a *assembly) fragmentBody(p *reply) ([]byte, error) {
-	if p.bodiless(nil) {
-		return nil, nil
-	}
-	limit := a.site.options.SSI.MaxFragment
-	body, err := p.collect(limit)
-	if errors.Is(err, errTooLarge) {
-		return nil, fmt.Errorf("more than max_fragment (%d bytes)", limit)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return decoded(p.header(), body, limit)
+	return a.settle(in, came{reply: p, err: err})
 }
 
 // note counts a fragment's answer into what the page may say of itself. An
@@ -234,7 +189,6 @@ func (a *assembly) fragmentBody(p *reply) ([]byte, error) {
 // visitor is so in any case.
 func (a *assembly) note(in *inner, p *reply) {
 	h := p.header()
-	a.takeCookies(h, in.settings.keep.forwardCookies)
 	a.parts.add(h)
 	if in.settings.keep.keyed() || a.visitor.identified() && !parseCacheControl(h.PeekAll(fasthttp.HeaderCacheControl)).shared {
 		a.parts.readPersonal()
@@ -246,7 +200,14 @@ type document struct {
 	assembly *assembly
 	path     string // decoded; of the file found, else of the URL asked for
 	query    []byte
-	top      bool // the page itself
+	top      bool      // the page itself
+	up       *document // that includes it; nil: none does
+}
+
+// inside is the document of an include, for what runs in it. path is where its
+// relative includes start.
+func (a *assembly) inside(in *inner, path string) *document {
+	return &document{assembly: a, path: path, query: in.url.query, up: in.from}
 }
 
 // directory is the escaped path up to its last slash: where relative includes

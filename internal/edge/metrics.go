@@ -80,6 +80,7 @@ var (
 	descBroken      = desc("answers_broken_total", "Answers whose body broke off.")
 	descAssembled   = desc("pages_assembled_total", "Pages whose directives were run.")
 	descIncludes    = desc("includes_total", "Includes, by what answered them.", "outcome")
+	descProblems    = desc("problems_total", "Problems with pages, fragments and their surroundings; the log tells of them, each page and kind once a minute.", "kind")
 	descCookies     = desc("fragment_cookies_dropped_total", "Set-Cookie fields of fragments, which are not passed on.")
 	descConnections = desc("connections", "Open connections of visitors.")
 	descRefused     = desc("connections_refused_total", "Connections closed at once, over limits.connections.")
@@ -148,6 +149,9 @@ func (e *Edge) Collect(ch chan<- prometheus.Metric) {
 	}
 	for i := range m.includes {
 		count(descIncludes, m.includes[i].Load(), includeNames[i])
+	}
+	for kind, n := range e.reports.totals() {
+		count(descProblems, n, kind)
 	}
 	count(descPanics, m.panics.Load())
 	count(descBroken, m.broken.Load())

@@ -159,6 +159,7 @@ type Rule struct {
 	Paths    []string // of canonical, decoded paths; * is any run of characters
 	Expires  *time.Duration
 	Internal *bool
+	Required *bool // as a fragment: its failure is the page's
 	SSI      *bool
 	Query    *QueryFilter
 	Origin   *origin.Options

@@ -21,6 +21,7 @@ type outgoing struct {
 	upgrade  []byte            // protocol to upgrade to; nil: none
 	fill     *keeping          // of a fill: what it withholds; nil: no fill
 	offered  []*pagecache.Page // of a fill: pages that the origin is asked about
+	room     *room             // that the answer's body takes up; nil: it is not counted
 }
 
 // write makes the request. The head is written as bytes and parsed, since

@@ -20,7 +20,7 @@ type parts struct {
 	lifetime int64    // seconds that remain; smallest of the parts that state one
 	stated   bool     // some part states a lifetime
 	personal bool     // something of the visitor that no URL names was read
-	cookies  bool     // cookies of a fragment go to the visitor
+	own      bool     // cookies of a fragment go to the visitor, or the answer stands and falls with one
 	vary     [][]byte // tokens, as first written
 }
 
@@ -106,6 +106,29 @@ func (p *parts) readPersonal() {
 	p.mu.Unlock()
 }
 
+// alone notes that the answer is this visitor's: nobody may keep it, for cookies
+// of a fragment go out with it, or it stands and falls with a fragment.
+func (p *parts) alone() {
+	p.mu.Lock()
+	p.own = true
+	p.mu.Unlock()
+}
+
+// forbid adds restrictions that the edge itself has reason for.
+func (p *parts) forbid(limits restrictions) {
+	p.mu.Lock()
+	p.limits |= limits
+	p.mu.Unlock()
+}
+
+// mayTag says whether an answer that is complete has use for an entity-tag: not
+// one that nobody may keep.
+func (p *parts) mayTag(failed bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.own && !failed && p.limits&noStore == 0
+}
+
 // write states on an assembled answer what its parts allow. complete is false
 // where some include is still pending: then nothing is known, and nobody may
 // keep the answer. bound is a rule's expires, which may only shorten.
@@ -118,7 +141,7 @@ func (p *parts) write(h *fasthttp.ResponseHeader, complete, failed bool, bound *
 	if len(p.vary) > 0 {
 		replaceField(h, fieldVary, bytes.Join(p.vary, []byte(", ")))
 	}
-	if p.cookies {
+	if p.own {
 		replaceField(h, fieldCacheControl, []byte("private, no-store"))
 		return
 	}

@@ -2,7 +2,6 @@ package edge
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -12,7 +11,8 @@ import (
 
 // pull is fill for an include. Who else asks for the same fragment waits for
 // it only where it cannot be anybody's own: a request that carries cookies or
-// Authorization which the key does not know is never joined, nor joins.
+// Authorization which the key does not know is never joined, nor joins, and no
+// page stands or falls with what another asked for.
 func (a *assembly) pull(ctx context.Context, in *inner) ssi.Fragment {
 	if !in.pulls() {
 		return a.fetch(ctx, in)
@@ -23,9 +23,9 @@ func (a *assembly) pull(ctx context.Context, in *inner) ssi.Fragment {
 		return a.fetch(ctx, in)
 	case in.mayServeWhile(time.Now()):
 		a.refreshInclude(in)
-		return a.paged(in, in.stale)
-	case personal, unkeepable, in.validatesAlone(time.Now()):
-		return a.filled(ctx, in, nil)
+		return a.settle(in, came{page: in.stale})
+	case personal, unkeepable, in.settings.required, in.validatesAlone(time.Now()):
+		return a.fill(ctx, in)
 	}
 	for range 3 { // a purge may come in between: then the question is asked anew
 		f, leader := a.state.store.flights.Join(in.keyed.key)
@@ -34,7 +34,7 @@ func (a *assembly) pull(ctx context.Context, in *inner) ssi.Fragment {
 			if leader {
 				f.Finish(pagecache.FlightResult{Outcome: pagecache.FlightInvalidated})
 			}
-			return a.paged(in, page)
+			return a.settle(in, came{page: page})
 		}
 		if page.Page != nil {
 			in.stale = page
@@ -57,42 +57,69 @@ func (a *assembly) refreshInclude(in *inner) {
 	}
 }
 
-// leadInclude asks for all who want the fragment.
-func (a *assembly) leadInclude(ctx context.Context, in *inner, flight *pagecache.Flight) ssi.Fragment {
-	defer flight.Abandon()
-	return a.filled(ctx, in, flight)
-}
-
-// filled asks the origin, tells those who wait, and gives the fragment.
-func (a *assembly) filled(ctx context.Context, in *inner, flight *pagecache.Flight) ssi.Fragment {
-	f := &fill{edge: a.edge, target: &in.target, keyed: &in.keyed, visitor: a.visitor, include: true, flight: flight, stale: in.stale.Page}
+// fill asks for a fragment that nobody waits for but this visitor.
+func (a *assembly) fill(ctx context.Context, in *inner) ssi.Fragment {
+	f := a.newFill(in, nil)
 	done := f.run(ctx, nil)
-	switch {
-	case done.page != nil && !(done.forOne() && f.asked.Withheld):
-		a.countCookies(cookiesIn(done.beside))
-		return a.paged(in, found{Hit: pagecache.Hit{Page: done.page}, source: sourceStored})
-	case done.failed() && in.mayServeOnError(time.Now()):
-		done.close()
-		return a.paged(in, in.stale)
-	case done.err != nil:
-		return a.failed(done.err)
-	case f.asked.Withheld:
-		done.close()
-		return a.fetch(ctx, in)
-	case done.read != nil:
-		done.close()
-		return a.failed(errors.New("larger than limits.max_keep, or in a content coding that nobody here knows"))
-	}
-	return a.replied(in, done.reply)
+	return a.filled(ctx, in, f, &done)
 }
 
-// followInclude waits for another's fill. false: it was invalidated, and the
-// include may join a new one.
+func (a *assembly) newFill(in *inner, flight *pagecache.Flight) *fill {
+	return &fill{
+		edge: a.edge, target: &in.target, keyed: &in.keyed, visitor: a.visitor,
+		include: true, room: &a.room, flight: flight, stale: in.stale.Page,
+	}
+}
+
+// leadInclude asks for all who want the fragment. The question is not this
+// visitor's alone, so it goes on when he leaves, on a goroutine that has
+// nothing of his request.
+func (a *assembly) leadInclude(ctx context.Context, in *inner, flight *pagecache.Flight) ssi.Fragment {
+	l := &lead{fill: a.newFill(in, flight).detached(), result: make(chan filled), left: make(chan struct{})}
+	living, cancel := context.WithCancel(a.edge.living)
+	a.edge.background.Go(func() { l.run(living, cancel) })
+	select {
+	case done, ok := <-l.result:
+		if !ok {
+			cancel()
+			return a.settle(in, came{err: errPanicked})
+		}
+		defer cancel()
+		defer context.AfterFunc(ctx, cancel)() // what is left of the answer is his alone
+		return a.filled(ctx, in, l.fill, &done)
+	case <-ctx.Done():
+		close(l.left)
+		return a.settle(in, came{err: ctx.Err()})
+	}
+}
+
+// lead is a fill that many may wait for, on its own goroutine.
+type lead struct {
+	fill   *fill
+	result chan filled   // closed without one: it panicked
+	left   chan struct{} // closed when nobody wants the result
+}
+
+func (l *lead) run(ctx context.Context, cancel context.CancelFunc) {
+	defer close(l.result)
+	defer l.fill.abandon()
+	defer l.fill.edge.recovered("include")
+	done := l.fill.run(ctx, nil)
+	select {
+	case l.result <- done: // and with it cancel
+	case <-l.left:
+		done.close()
+		cancel()
+	}
+}
+
+// followInclude waits for another's fill, as long as the page does. false: it
+// was invalidated, and the include may join a new one.
 func (a *assembly) followInclude(ctx context.Context, in *inner, f *pagecache.Flight) (ssi.Fragment, bool) {
 	select {
 	case <-f.Done():
 	case <-ctx.Done():
-		return a.failed(ctx.Err()), true
+		return a.settle(in, came{err: ctx.Err()}), true
 	}
 	res := f.Result()
 	switch {
@@ -101,13 +128,21 @@ func (a *assembly) followInclude(ctx context.Context, in *inner, f *pagecache.Fl
 		return ssi.Fragment{}, false
 	case res.Outcome == pagecache.FlightKept && res.Fits(in.keyed.key, in.keyed.field):
 		a.edge.metrics.collapsed.Add(1)
-		return a.paged(in, found{Hit: pagecache.Hit{Page: res.Page}, source: sourceStored}), true
-	case res.Outcome == pagecache.FlightFailed && in.mayServeOnError(time.Now()):
-		return a.paged(in, in.stale), true
-	case res.Outcome == pagecache.FlightFailed && res.Status != 0 && !a.visitor.identified() && !a.site.options.SSI.PasteErrors:
-		return a.failed(fmt.Errorf("the origin answered %d", res.Status)), true
+		return a.settle(in, came{page: found{Hit: pagecache.Hit{Page: res.Page}, source: sourceStored}}), true
+	case res.Outcome == pagecache.FlightFailed && a.sharesFailure(in, &res):
+		return a.settle(in, came{err: fmt.Errorf("the origin answered %d to another who asked", res.Status)}), true
 	}
 	return a.fetch(ctx, in), true
+}
+
+// sharesFailure says whether one who waited for a fill that failed takes that
+// for his own answer: the stale page may stand for it, or the question was
+// nobody's in particular. Where errors are pasted he needs what came.
+func (a *assembly) sharesFailure(in *inner, r *pagecache.FlightResult) bool {
+	if a.site.options.SSI.PasteErrors {
+		return false
+	}
+	return in.mayServeOnError(time.Now()) || r.Status != 0 && !a.visitor.identified()
 }
 
 func (in *inner) mayServeWhile(now time.Time) bool {

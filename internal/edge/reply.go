@@ -18,6 +18,7 @@ type reply struct {
 	response *fasthttp.Response
 	exchange origin.Exchange
 	upload   *upload // what the request sent; nil: nothing
+	room     *room   // that a body taken whole takes up; nil: it is not counted
 }
 
 // close gives back the connection and the memory. The reply's head and body
@@ -51,11 +52,14 @@ func (p *reply) bodiless(method []byte) bool {
 var errTooLarge = errors.New("edge: body over the limit")
 
 // collect reads the body whole. Over limit bytes: errTooLarge, and what was
-// read so far.
+// read so far; that also where it breaks off, with the error of Read.
 func (p *reply) collect(limit int64) ([]byte, error) {
 	size := p.exchange.Size
 	if size > limit {
 		return nil, errTooLarge
+	}
+	if err := p.room.take(max(size, 0)); err != nil {
+		return nil, err
 	}
 	var b []byte
 	if size >= 0 {
@@ -69,6 +73,9 @@ func (p *reply) collect(limit int64) ([]byte, error) {
 		}
 		n, err := p.exchange.Answer.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
+		if size < 0 && err == nil {
+			err = p.room.take(int64(n))
+		}
 		if int64(len(b)) > limit {
 			return b, errTooLarge
 		}
@@ -76,7 +83,7 @@ func (p *reply) collect(limit int64) ([]byte, error) {
 			return b, nil
 		}
 		if err != nil {
-			return nil, err
+			return b, err
 		}
 	}
 }

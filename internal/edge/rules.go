@@ -15,6 +15,7 @@ import (
 type settings struct {
 	expires  *expiry // nil: what the page says
 	internal bool
+	required bool // as a fragment: without it there is no page
 	ssi      bool
 	query    *QueryFilter
 	origin   *origin.Pool  // nil: none
@@ -80,6 +81,7 @@ func (r *rule) overlay(dst *settings) {
 	if o.Internal != nil {
 		dst.internal = *o.Internal
 	}
+	set(&dst.required, o.Required)
 	if o.SSI != nil {
 		dst.ssi = *o.SSI
 	}

@@ -19,9 +19,10 @@ type request struct {
 	host    []byte // in the form of requestHost; to route by
 	written []byte // path and query as the visitor sent them
 	target
-	keyed      keyed // of pulled pages; taken by lookup
-	unkeepable bool  // the key is known as not keepable
-	stale      found // a page that only a window may bring; Page nil: none
+	keyed      keyed  // of pulled pages; taken by lookup
+	unkeepable bool   // the key is known as not keepable
+	lacking    []byte // canonical URL of a required fragment that failed: the stale page is tried without it
+	stale      found  // a page that only a window may bring; Page nil: none
 	result     outcome
 	visitor    *visitor // nil until something needs the snapshot
 	source     source   // what answered, for Cache-Status, log and metrics
@@ -63,6 +64,7 @@ func (r *request) begin(e *Edge, ctx *fasthttp.RequestCtx) {
 	r.edge, r.ctx, r.began = e, ctx, time.Now()
 	r.state = e.state.Load()
 	r.source, r.streaming = sourceNone, false
+	r.lacking = nil
 	r.stale, r.unkeepable, r.result, r.member = found{}, false, outcome{}, r.member[:0]
 	r.client.addr, _ = peerAddr(ctx.RemoteAddr()) // until the head has been read
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"sync"
 
 	"github.com/valyala/fasthttp"
 )
@@ -14,6 +15,10 @@ type Server struct {
 	edge   *Edge
 	server *fasthttp.Server
 	limits Limits // those of the start; a reload does not change them
+
+	mu        sync.Mutex
+	listeners []net.Listener // that are served
+	stopped   bool
 }
 
 // writeBuffer is fasthttp's buffer for the head of an answer; a body beyond it
@@ -55,7 +60,31 @@ const maxConcurrency = 1 << 30
 
 // Serve accepts connections until Shutdown. Each listener has its own call.
 func (s *Server) Serve(l net.Listener) error {
+	s.mu.Lock()
+	if s.stopped {
+		s.mu.Unlock()
+		return l.Close()
+	}
+	s.listeners = append(s.listeners, l)
+	s.mu.Unlock()
 	return s.server.Serve(&listener{Listener: l, server: s})
+}
+
+// refuse makes Serve end at once from now on.
+func (s *Server) refuse() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopped = true
+}
+
+// closeListeners closes what fasthttp did not: it knows only of listeners whose
+// Serve it has begun.
+func (s *Server) closeListeners() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.listeners {
+		l.Close()
+	}
 }
 
 // Shutdown stops accepting, lets requests under way end, and closes what is
@@ -63,7 +92,9 @@ func (s *Server) Serve(l net.Listener) error {
 // takes too long. It returns ctx's error when it had to. Tunnels have no end
 // of their own to wait for and are closed after the last request.
 func (s *Server) Shutdown(ctx context.Context) error {
+	s.refuse()
 	err := s.server.ShutdownWithContext(ctx)
+	s.closeListeners()
 	if err == nil {
 		err = s.edge.visitors.await(ctx)
 	}
