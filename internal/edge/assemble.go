@@ -158,7 +158,7 @@ func (a *assembly) close() {
 	a.watcher.stop()
 	a.cancel()
 	a.run.Close()
-	a.tell()
+	a.trouble.tell(a.site, a.page)
 }
 
 // watch watches the visitor from now on: his answer has to wait.

@@ -157,9 +157,7 @@ func (a *assembly) text(in *inner, status int, runs bool, body []byte) ssi.Fragm
 	frag := ssi.Fragment{Status: status, Body: body, Variables: a.inside(in, string(in.url.path))}
 	if runs && ssi.HasDirectives(body) {
 		t := ssi.Compile(string(in.url.raw), body, in.site.compile)
-		for _, p := range t.Problems() {
-			a.trouble.add(p.Kind, p.String())
-		}
+		a.trouble.document(t, in.url.raw)
 		if !t.Static() {
 			frag.Body, frag.Template = nil, t
 		}

@@ -215,7 +215,7 @@ func (r *request) respondWhole(p *reply, body []byte) {
 		plain = body
 	} else if ssi.HasDirectives(plain) {
 		t := ssi.Compile(string(r.url.raw), plain, r.site.compile)
-		r.reportProblems(t)
+		r.report(t)
 		if !t.Static() {
 			r.unvalidated()
 			r.redate()
@@ -238,12 +238,6 @@ func (r *request) respondWhole(p *reply, body []byte) {
 // tooLarge reports a page that is sent as it is.
 func (r *request) tooLarge() {
 	r.problem("too-large", "the page is over limits.max_keep: passed on as it is, its directives not run")
-}
-
-func (r *request) reportProblems(t *ssi.Template) {
-	for _, problem := range t.Problems() {
-		r.problem(problem.Kind, problem.String())
-	}
 }
 
 // problem reports what is wrong with the page.

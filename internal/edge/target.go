@@ -55,10 +55,12 @@ func (t *target) template(p *pagecache.Page) *ssi.Template {
 	if p.Body == nil || !t.processed(append(space[:0], p.Type...)) {
 		return nil
 	}
-	if c := t.site.compiled(p); !c.Static() {
-		return c
+	c := t.site.compiled(p)
+	t.tell(c)
+	if c.template.Static() {
+		return nil
 	}
-	return nil
+	return c.template
 }
 
 // hasType says whether the media type of a Content-Type is among types; "*" is

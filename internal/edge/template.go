@@ -15,17 +15,18 @@ type templates struct{ last atomic.Pointer[compiled] }
 type compiled struct {
 	options  ssi.Options
 	template *ssi.Template
+	told     atomic.Bool // its problems
 }
 
 // compiled gives the page's template as the site's options want it.
-func (s *site) compiled(p *pagecache.Page) *ssi.Template {
+func (s *site) compiled(p *pagecache.Page) *compiled {
 	kept := p.Derive(s.derive).(*templates)
 	c := kept.last.Load()
 	if c.options != s.compile {
 		c = s.compilePage(p)
 		kept.last.Store(c)
 	}
-	return c.template
+	return c
 }
 
 // derivePage is for Page.Derive: the slot and its bytes.
@@ -36,15 +37,24 @@ func (s *site) derivePage(p *pagecache.Page) (any, int) {
 	return kept, c.template.Size()
 }
 
-// compilePage compiles a page's body, and reports what is wrong with it.
 func (s *site) compilePage(p *pagecache.Page) *compiled {
 	body := p.Body
 	if p.Field("content-encoding") != nil {
 		body = nil // it cannot be read: nothing in it is to be run
 	}
-	t := ssi.Compile(p.Name, body, s.compile)
-	for _, problem := range t.Problems() {
-		s.reports.add(report{site: s, path: []byte(p.Name), kind: problem.Kind, message: problem.String()})
+	return &compiled{options: s.compile, template: ssi.Compile(p.Name, body, s.compile)}
+}
+
+// tell reports what is wrong with a template, once.
+func (t *target) tell(c *compiled) {
+	if len(c.template.Problems()) > 0 && !c.told.Swap(true) {
+		t.report(c.template)
 	}
-	return &compiled{options: s.compile, template: t}
+}
+
+// report reports what is wrong with a document of the target's URL.
+func (t *target) report(d *ssi.Template) {
+	var found trouble
+	found.document(d, t.url.raw)
+	found.tell(t.site, t.url.raw)
 }

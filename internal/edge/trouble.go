@@ -26,6 +26,22 @@ func (t *trouble) add(kind, message string) {
 	t.list = append(t.list, report{kind: kind, message: message, count: 1})
 }
 
+// document adds what is wrong with a document.
+func (t *trouble) document(d *ssi.Template, url []byte) {
+	for _, p := range d.Problems() {
+		t.add(p.Kind, located(p, string(url)))
+	}
+}
+
+// located is a problem in words. A pulled page has no name, so it is called by
+// its URL.
+func located(p ssi.Problem, url string) string {
+	if p.Name == "" {
+		p.Name = url
+	}
+	return p.String()
+}
+
 // report is told by package ssi what goes wrong. What fails because the visitor
 // has left is nobody's mistake.
 func (a *assembly) report(p ssi.Problem) {
@@ -33,21 +49,23 @@ func (a *assembly) report(p ssi.Problem) {
 		return
 	}
 	message := p.String()
-	if d, ok := p.From.(*document); ok && p.Kind == ssi.KindLimit {
-		message += d.chain()
+	if d, ok := p.From.(*document); ok {
+		if message = located(p, d.path); p.Kind == ssi.KindLimit {
+			message += d.chain()
+		}
 	}
 	a.trouble.add(p.Kind, message)
 }
 
-// tell hands what was gathered to the reporter.
-func (a *assembly) tell() {
-	a.trouble.mu.Lock()
-	defer a.trouble.mu.Unlock()
-	for _, r := range a.trouble.list {
-		r.site, r.path = a.site, a.page
-		a.edge.reports.add(r)
+// tell hands what was gathered of a page to the reporter.
+func (t *trouble) tell(s *site, page []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, r := range t.list {
+		r.site, r.path = s, page
+		s.reports.add(r)
 	}
-	a.trouble.list = nil
+	t.list = nil
 }
 
 // longestChain is how many documents of a chain are named.
