@@ -307,7 +307,7 @@ func TestEverySetting(t *testing.T) {
 	widgets := &origin.Options{Name: "widgets", Servers: []string{"127.0.0.1:4000", "unix:/run/w.sock"}, Timeout: time.Second, Idle: 2 * time.Second}
 	want := defaultConfig()
 	second := want.Edge.Sites[0]
-	second.Where = "ssiedge.toml:107"
+	second.Where = "ssiedge.toml:108"
 	second.Files, second.Published, second.TrailingSlash, second.Query.Sort = nil, nil, edge.KeepSlash, true
 	second.Origin.Servers = []string{"h:1"}
 	want.Listen = []string{"127.0.0.1:3000", "unix:/run/ssiedge.sock"}
@@ -366,9 +366,9 @@ func firstSite(widgets *origin.Options) edge.Site {
 			Targets: []string{"X-Target"}, Cookies: &edge.Cookies{Mode: edge.CookiesListed, Names: []string{"_session", "lang"}},
 			KeyHeaders: []string{"Accept-Language"}, Invalidate: new(false), Required: new(true), ForwardSetCookie: new(true),
 		}, {
-			Where: "ssiedge.toml:96", Paths: []string{"/a/c"}, Cache: &edge.Lifetime{Off: true}, Cookies: &edge.Cookies{Mode: edge.CookiesAll},
+			Where: "ssiedge.toml:97", Paths: []string{"/a/c"}, Cache: &edge.Lifetime{Off: true}, Cookies: &edge.Cookies{Mode: edge.CookiesAll},
 		}, {
-			Where: "ssiedge.toml:100", Paths: []string{"/a/d"}, SetCookie: &pagecache.CookiePolicy{}, Cookies: &edge.Cookies{Mode: edge.CookiesNone},
+			Where: "ssiedge.toml:101", Paths: []string{"/a/d"}, SetCookie: &pagecache.CookiePolicy{}, Cookies: &edge.Cookies{Mode: edge.CookiesNone},
 			KeyHeaders: []string{}, Targets: []string{}, Invalidate: new(true),
 		}},
 	}
