@@ -28,7 +28,7 @@
 //	  conf              ssiedge.toml, and every mistake in it
 //	    internal/edge   the path of a request
 //	      ssi           compiles pages with directives and runs them
-//	      pagecache     pages in memory, from files and from memcached
+//	      pagecache     pages in memory, on a disk, from files and from memcached
 //	      origin        sends a request to one server of an app
 //	      internal/accesslog
 //	  internal/admin    health, metrics, reload: a listener of its own

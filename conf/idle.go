@@ -85,12 +85,12 @@ func (r *reader) warnInBoth(keyed *node, bypassed []string, same func(a, b strin
 
 // warnNoTier notes that rules keep pages and there is no place for them.
 func (r *reader) warnNoTier(top section, o *edge.Options) {
-	if len(r.problems) > 0 || o.Memory > 0 || o.Memcache != nil {
+	if len(r.problems) > 0 || o.Memory > 0 || o.Memcache != nil || o.Disk != nil {
 		return // a mistake may be what it takes to have none
 	}
 	keeps := func(rule edge.Rule) bool { return rule.Cache != nil && !rule.Cache.Off }
 	if slices.ContainsFunc(o.Sites, func(s edge.Site) bool { return slices.ContainsFunc(s.Rules, keeps) }) {
 		n := top.written("memory").field("size").value
-		r.warn(n.at, n.key, "rules give pages a lifetime, and no tier keeps them", "give memory a size, or add [memcache]")
+		r.warn(n.at, n.key, "rules give pages a lifetime, and no tier keeps them", "give memory a size, or add [disk] or [memcache]")
 	}
 }

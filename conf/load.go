@@ -63,6 +63,7 @@ func (r *reader) config(root *node) *Config {
 	top := r.open(root, "")
 	c := &Config{File: r.file}
 	c.Edge.Memory = r.memory(top.get("memory"))
+	c.Edge.Disk = r.disk(top.get("disk"))
 	c.Edge.Memcache = r.memcached(top.get("memcache"))
 	c.Edge.Limits = r.limits(top.get("limits"))
 	r.maxKeep = c.Edge.Limits.MaxKeep
@@ -70,7 +71,11 @@ func (r *reader) config(root *node) *Config {
 	c.Edge.Sites = r.sites(top)
 	r.warnUnusedOrigins(top.get("origin"))
 	c.Edge.State = r.state(top)
-	r.warnPublicState(top.get("state"), c.Edge.State, c.Edge.Sites)
+	r.warnPublic(top.get("state"), c.Edge.State, "the journal", c.Edge.Sites)
+	if d := c.Edge.Disk; d != nil {
+		r.warnPublic(top.get("disk"), d.Path, "pages that were kept for others", c.Edge.Sites)
+	}
+	r.warnDisk(top.get("disk"), &c.Edge)
 	r.warnColdStart(top)
 	c.Edge.TrustedProxies = r.trustedProxies(top)
 	c.Edge.HealthPath = r.healthPath(top)

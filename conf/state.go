@@ -35,11 +35,11 @@ func (r *reader) state(top section) string {
 	return path
 }
 
-// warnPublicState notes a state that visitors could read as published pages.
-func (r *reader) warnPublicState(n *node, state string, sites []edge.Site) {
+// warnPublic notes a folder that visitors could read as published pages.
+func (r *reader) warnPublic(n *node, path, what string, sites []edge.Site) {
 	for _, s := range sites {
-		if state != "" && s.Files != nil && servedBelow(s.Files.Root, state) {
-			r.warn(n.at, n.key, fmt.Sprintf("%q is below the root %q: visitors could read the journal", state, s.Files.Root), "put it elsewhere")
+		if path != "" && s.Files != nil && servedBelow(s.Files.Root, path) {
+			r.warn(n.at, n.key, fmt.Sprintf("%q is below the root %q: visitors could read %s", path, s.Files.Root, what), "put it elsewhere")
 			return
 		}
 	}
@@ -68,7 +68,7 @@ func servedBelow(root, path string) bool {
 // pages in it cannot be trusted then, and none of them is found after a start.
 func (r *reader) warnColdStart(top section) {
 	n := top.written("memcache")
-	if n == nil || n.at.line == 0 || !r.pulls || top.says("state") { // flags have no place, and no state
+	if n == nil || n.at.line == 0 || !r.pulls || top.says("state") || top.written("disk") != nil { // flags have no place, and no state
 		return
 	}
 	r.warn(n.at, n.key, "without state every start is cold: purges are forgotten, so no page that was kept in memcached is used",

@@ -11,7 +11,6 @@ import (
 var unbuilt = []string{
 	"proxy_protocol",
 	"tls",
-	"disk",
 	"fleet",
 	"origin.NAME.inflight",
 	"origin.NAME.queue",

@@ -44,7 +44,7 @@ func CheckDisk(path string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		parent := filepath.Dir(filepath.Clean(path))
 		if info, err := os.Stat(parent); err != nil || !info.IsDir() {
-			return fmt.Errorf("there is no directory %q: make it, only the last part of the path is made at the start", parent)
+			return fmt.Errorf("there is no directory %q, want a path of which only the last part is missing", parent)
 		}
 		return writable(parent)
 	}
@@ -52,7 +52,7 @@ func CheckDisk(path string) error {
 		return err
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("%q is no directory: name one, or one that can be made", path)
+		return fmt.Errorf("%q is no directory, want one that is there, or one that can be made", path)
 	}
 	return writable(path)
 }
@@ -67,7 +67,7 @@ func writable(path string) error {
 	if st := new(unix.Stat_t); unix.Stat(path, st) == nil && int(st.Uid) != os.Geteuid() {
 		text += fmt.Sprintf(", it belongs to user %d", st.Uid)
 	}
-	return fmt.Errorf("%s: %w: change its owner or mode, or name another one", text, err)
+	return fmt.Errorf("%s: %w, want one that this user may write", text, err)
 }
 
 // DiskRoom tells the bytes of the file system that path is on, or would be.

@@ -24,7 +24,7 @@ func (d *Disk) Put(key []byte, p *Page) {
 	size := int64(len(p.Head) + len(p.Body))
 	switch {
 	case !p.keepable():
-	case size > d.size.Load()/largestShare || size/diskBlock+1 > mostBlocks:
+	case size > d.size.Load()/LargestShare || size/diskBlock+1 > mostBlocks:
 		d.counts.large.Add(1)
 	case !d.health.allow():
 		d.counts.trouble.Add(1)

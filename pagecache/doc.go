@@ -10,7 +10,7 @@
 // A pulled page is one that the edge asked the origin for: filling is asking
 // for it. [Decide] says by an answer's head whether it may be kept and for how
 // long, as RFC 9111 has it for a shared cache; [Pulled] keeps it, in memory
-// and in the tiers behind it, such as a [MemcacheTier]; [Flights] lets one
+// and in the tiers behind it, a [Disk] and a [MemcacheTier]; [Flights] lets one
 // request fill for all who want the same page. [Purges] is what is known to be
 // gone, by the records of a [Journal].
 //
@@ -32,7 +32,7 @@
 // bytes, bodies in memory of a quarter of it.
 //
 // Everything here may be used from any number of goroutines at once, and
-// nothing starts one of its own. Pages do not change once they were handed
+// nothing starts one of its own but [Disk.Run], until it ends. Pages do not change once they were handed
 // out: reading one takes no lock, sending one no copy. The package needs a
 // Unix: files are compared by device, inode and times.
 package pagecache

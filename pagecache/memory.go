@@ -22,9 +22,9 @@ const (
 	// publishedOverhead is what a published page takes beyond that.
 	publishedOverhead = 80
 
-	// largestShare is the part of the whole that a single body may take: one
-	// quarter, so that one page cannot empty the tier.
-	largestShare = 4
+	// LargestShare is the part of a tier that a single body may take, in memory
+	// and on a disk: one quarter, so that one page cannot empty it.
+	LargestShare = 4
 
 	// none is the age of the eldest entry of a shard without entries.
 	none = math.MaxUint64
@@ -188,7 +188,7 @@ func (m *Memory) Stats() MemoryStats {
 
 // largest returns the bytes of the largest body that is kept; 0 in a tier
 // that keeps nothing.
-func (m *Memory) largest() int64 { return m.size / largestShare }
+func (m *Memory) largest() int64 { return m.size / LargestShare }
 
 func (m *Memory) shardOf(key []byte) *shard {
 	return &m.shards[maphash.Bytes(m.seed, key)%shardCount]

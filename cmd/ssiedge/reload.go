@@ -49,6 +49,14 @@ func (s *service) logMistakes(err error) {
 	}
 }
 
+// diskPath is the folder of the disk tier; "": there is none.
+func diskPath(cfg *conf.Config) string {
+	if cfg.Edge.Disk == nil {
+		return ""
+	}
+	return cfg.Edge.Disk.Path
+}
+
 // warnFixed names the settings that only a new start applies.
 func (s *service) warnFixed(old, cfg *conf.Config) {
 	limits, before := cfg.Edge.Limits, old.Edge.Limits
@@ -59,6 +67,7 @@ func (s *service) warnFixed(old, cfg *conf.Config) {
 		{"listen", !slices.Equal(old.Listen, cfg.Listen)},
 		{"admin", old.Admin != cfg.Admin},
 		{"state", old.Edge.State != cfg.Edge.State},
+		{"disk.path", diskPath(old) != diskPath(cfg)},
 		{"log.access", old.Log.Access != cfg.Log.Access},
 		{"log.format", old.Log.Format != cfg.Log.Format},
 		{"limits.header", limits.Header != before.Header},

@@ -21,12 +21,9 @@ type outcome struct {
 // appendStatus appends the Cache-Status member (RFC 9211) of the answer.
 func (r *request) appendStatus(b []byte) []byte {
 	switch r.source {
-	case sourceMemory, sourceMemcache, sourceStale:
+	case sourceMemory, sourceDisk, sourceMemcache, sourceStale:
 		b = strconv.AppendInt(append(b, "ssiedge; hit; ttl="...), r.result.ttl, 10)
-		if r.source == sourceMemcache {
-			return append(b, "; detail=memcache"...)
-		}
-		return append(b, "; detail=memory"...)
+		return append(append(b, "; detail="...), r.source.tier()...)
 	case sourceStored, sourceMiss:
 		return r.appendForwarded(b)
 	}
@@ -56,4 +53,16 @@ func (r *request) appendForwarded(b []byte) []byte {
 		b = append(append(b, "; detail="...), r.result.validate.String()...)
 	}
 	return b
+}
+
+// tier is the word for where a pulled page was found. A stale one is in memory
+// by the time that it is served.
+func (s source) tier() string {
+	switch s {
+	case sourceDisk:
+		return pagecache.DiskTier
+	case sourceMemcache:
+		return "memcache"
+	}
+	return pagecache.MemoryTier
 }

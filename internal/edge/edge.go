@@ -24,7 +24,8 @@ type Edge struct {
 	state    atomic.Pointer[state]
 	pool     sync.Pool // of *request
 
-	background sync.WaitGroup  // fills on goroutines of their own
+	sweeper    sweeper
+	background sync.WaitGroup  // fills on goroutines of their own, and sweeps
 	living     context.Context // theirs; ends with Close
 	end        context.CancelFunc
 
@@ -78,6 +79,7 @@ func (e *Edge) Reload(o Options) error {
 		return err
 	}
 	e.state.Store(st)
+	st.store.resize(&o)
 	e.metrics.reloads.Add(1)
 	old.close()
 	if c := old.store.memcache; c != nil && c != st.store.memcache {

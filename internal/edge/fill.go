@@ -224,7 +224,7 @@ func (f *fill) mark(reason pagecache.Reason) {
 		return
 	}
 	if err := s.pulled.Delete(f.keyed.key); err != nil {
-		f.edge.reports.add(report{site: site, path: f.target.url.raw, kind: "memcache", message: "a page may be left in memcached: " + err.Error()})
+		f.edge.reports.add(report{site: site, path: f.target.url.raw, kind: "memcache", message: "a page may be left on the disk or in memcached: " + err.Error()})
 	}
 }
 

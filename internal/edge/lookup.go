@@ -25,6 +25,7 @@ const (
 	sourceFile                    // a published file
 	sourcePublished               // a published memcached value
 	sourceMemory                  // a pulled page, from memory
+	sourceDisk                    // a pulled page, from the disk
 	sourceMemcache                // a pulled page, from memcached
 	sourceStale                   // a pulled page whose lifetime is over
 	sourceStored                  // the origin: a page that is kept from now on
@@ -127,7 +128,11 @@ func (k *keyed) found(p *pagecache.Page, tier string, now time.Time) (found, boo
 		return found{}, false
 	}
 	f := found{Hit: pagecache.Hit{Page: p}, source: sourceMemory}
-	if tier != pagecache.MemoryTier {
+	switch tier {
+	case pagecache.MemoryTier:
+	case pagecache.DiskTier:
+		f.source = sourceDisk
+	default:
 		f.source = sourceMemcache
 	}
 	freshness := k.freshness(p)

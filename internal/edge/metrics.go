@@ -34,7 +34,7 @@ type metrics struct {
 // outcomes are the names of the sources in metrics.
 var outcomes = [sources]string{
 	sourceNone: "own", sourceFile: "file", sourcePublished: "published",
-	sourceMemory: "memory", sourceMemcache: "memcache", sourceStale: "stale", sourceStored: "stored",
+	sourceMemory: "memory", sourceDisk: "disk", sourceMemcache: "memcache", sourceStale: "stale", sourceStored: "stored",
 	sourceMiss: "miss", sourceMethod: "method", sourceBypass: "bypass",
 }
 
@@ -111,6 +111,17 @@ var (
 	descApplied = desc("purge_seq", "Number of the newest record in force.")
 	descFloor   = desc("purge_floor", "Number of the record before which pages are too old to be used.")
 
+	descDiskPages     = desc("disk_pages", "Pages on the disk; after a start those that were counted so far.")
+	descDiskBytes     = desc("disk_bytes", "Bytes of their files, each rounded up to 4 KiB.")
+	descDiskScanning  = desc("disk_scanning", "1 while the files of an earlier process are being counted.")
+	descDiskHits      = desc("disk_hits_total", "Pulled pages found on the disk.")
+	descDiskMisses    = desc("disk_misses_total", "Pulled pages asked for on the disk and not found, trouble included.")
+	descDiskForeign   = desc("disk_foreign_total", "Files that were no page, or another's, and were removed.")
+	descDiskErrors    = desc("disk_errors_total", "Calls of the system that failed for the disk tier.")
+	descDiskEvictions = desc("disk_evictions_total", "Pages evicted from the disk for want of room.")
+	descDiskSwept     = desc("disk_swept_total", "Purged pages removed from the disk.")
+	descDiskSkipped   = desc("disk_skipped_total", "Pages that were not written to the disk.", "why")
+
 	descMemcacheHits    = desc("memcache_hits_total", "Pulled pages found in the memcache tier.")
 	descMemcacheMisses  = desc("memcache_misses_total", "Pulled pages asked for in the memcache tier and not found, trouble included.")
 	descMemcacheErrors  = desc("memcache_errors_total", "Requests of the memcache tier that failed.")
@@ -186,6 +197,7 @@ func (e *Edge) collectTiers(count func(*prometheus.Desc, uint64, ...string), gau
 	gauge(descRecords, int64(purges.Live))
 	gauge(descApplied, int64(purges.Applied))
 	gauge(descFloor, int64(purges.Floor))
+	e.collectDisk(st.disk, count, gauge)
 	if st.tier == nil {
 		return
 	}
@@ -195,6 +207,29 @@ func (e *Edge) collectTiers(count func(*prometheus.Desc, uint64, ...string), gau
 	count(descMemcacheErrors, t.Errors)
 	count(descMemcacheSkipped, t.Skipped, "large")
 	count(descMemcacheSkipped, t.LeftAlone, "trouble")
+}
+
+func (e *Edge) collectDisk(d *diskTier, count func(*prometheus.Desc, uint64, ...string), gauge func(*prometheus.Desc, int64)) {
+	if d == nil {
+		return
+	}
+	s := d.Stats()
+	gauge(descDiskPages, s.Pages)
+	gauge(descDiskBytes, s.Bytes)
+	scanning := int64(0)
+	if s.Scanning {
+		scanning = 1
+	}
+	gauge(descDiskScanning, scanning)
+	count(descDiskHits, s.Hits)
+	count(descDiskMisses, s.Misses)
+	count(descDiskForeign, s.Foreign)
+	count(descDiskErrors, s.Errors)
+	count(descDiskEvictions, s.Evictions)
+	count(descDiskSwept, s.Swept)
+	count(descDiskSkipped, s.Large, "large")
+	count(descDiskSkipped, s.Busy, "busy")
+	count(descDiskSkipped, s.Trouble, "trouble")
 }
 
 // collectPublished gives what all sites together found of published pages since

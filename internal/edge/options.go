@@ -39,12 +39,19 @@ type Options struct {
 	TrustedProxies []netip.Prefix             // whose Forwarded and X-Forwarded-* count
 	HealthPath     string                     // answered with 200 on the public listener; "": none
 	Memory         int64                      // bytes of the memory tier; 0: off
+	Disk           *Disk                      // nil: none
 	Memcache       *pagecache.MemcacheOptions // nil: none
 	Limits         Limits
 	Log            *slog.Logger
 	Access         *accesslog.Log // nil: no access log
-	State          string         // folder of the purge journal; "": it is in memory
+	State          string         // folder of the purge journal; "": that of Disk, else it is in memory
 	Version        string         // said in nothing but the edge's own error pages; "" is fine
+}
+
+// Disk is [disk]. Its path is that of the start: a reload changes the size only.
+type Disk struct {
+	Path string // folder of the pages, and of the journal where State is empty
+	Size int64  // bytes
 }
 
 // Limits bound what one visitor can make the edge hold.

@@ -243,7 +243,7 @@ func (r *request) invalidates(status int) {
 	s.flights.Invalidate(func(key string) bool { return len(key) >= len(url) && key[:len(url)] == string(url) })
 	r.keyed.take(&r.target, r, r.host, r.client.scheme)
 	if err := s.pulled.Delete(r.keyed.key); err != nil {
-		r.problem("invalidate", "a page may be left in memcached: "+err.Error())
+		r.problem("invalidate", "a page may be left on the disk or in memcached: "+err.Error())
 	}
 }
 

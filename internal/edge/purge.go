@@ -2,9 +2,15 @@ package edge
 
 import (
 	"errors"
+	"math"
+	"sync/atomic"
 
 	"github.com/ssiedge/ssiedge/pagecache"
 )
+
+// countedFiles is how many files of one path, and how many paths, a purge counts
+// that did not ask for it: it is not in force before.
+const countedFiles = 100
 
 // PurgeCall says what to purge. What is named is purged together.
 type PurgeCall struct {
@@ -20,7 +26,7 @@ type PurgeCall struct {
 type PurgeResult struct {
 	ID      string         // names the purge; "" after a dry run
 	Seq     uint64         // number of its last record; after a dry run, of the newest one there is
-	Matched map[string]int // pages that were hit, by tier; nil: not counted
+	Matched map[string]int // pages that were hit, by tier; a tier is missing, or all of it nil, where it was not counted
 	Left    []string       // what may still answer although it was purged, and why
 }
 
@@ -57,6 +63,7 @@ func (e *Edge) Purge(c PurgeCall) (PurgeResult, error) {
 		}
 		e.metrics.purges.Add(1)
 		e.endFills(before)
+		e.sweepLater(p)
 	}
 	res.Left = p.unpublish()
 	return res, nil
@@ -82,9 +89,9 @@ func (e *Edge) endFills(before uint64) {
 	})
 }
 
-// count tells how many pages in memory the purge hits that no other has hit
-// before. Purges of its own, which know nothing but these records, tell that at
-// the same cost whatever their number.
+// count tells how many pages in memory and on the disk the purge hits that no
+// other has hit before. Purges of its own, which know nothing but these records,
+// tell that at the same cost whatever their number.
 func (p *purge) count() (map[string]int, error) {
 	probe, err := pagecache.NewPurges(pagecache.NewMemoryJournal())
 	if err != nil {
@@ -94,15 +101,57 @@ func (p *purge) count() (map[string]int, error) {
 		return nil, err
 	}
 	s, n := p.state.store, 0
-	s.pulled.Each(func(key []byte, page *pagecache.Page) {
+	hits := func(key []byte, seq uint64, checked *atomic.Uint64) bool {
 		u := keyURL(key)
 		if v, _ := probe.Check(0, nil, u); v == pagecache.Valid {
-			return
+			return false
 		}
-		v, _ := s.purges.Check(page.Seq, &page.Checked, u)
-		if v == pagecache.Valid || v == pagecache.Expired && !p.call.Soft {
+		v, _ := s.purges.Check(seq, checked, u)
+		return v == pagecache.Valid || v == pagecache.Expired && !p.call.Soft
+	}
+	s.pulled.Each(func(key []byte, page *pagecache.Page) {
+		if hits(key, page.Seq, &page.Checked) {
 			n++
 		}
 	})
-	return map[string]int{pagecache.MemoryTier: n}, nil
+	matched := map[string]int{pagecache.MemoryTier: n}
+	if files, ok := p.countFiles(hits); ok {
+		matched[pagecache.DiskTier] = files
+	}
+	return matched, nil
+}
+
+// countFiles counts on the disk. ok is false where there is none, where it is
+// not known yet what is on it, or where a purge would have to wait that did not
+// ask for a count.
+func (p *purge) countFiles(hits func(key []byte, seq uint64, checked *atomic.Uint64) bool) (n int, ok bool) {
+	disk := p.state.store.disk
+	if disk == nil {
+		return 0, false
+	}
+	most := countedFiles
+	if p.call.Count || p.call.DryRun {
+		most = math.MaxInt
+	}
+	count := func(f pagecache.DiskPage) {
+		if !f.List && hits(f.Key, f.Seq, nil) {
+			n++
+		}
+	}
+	if p.call.All {
+		ok = disk.Each(nil, most, count)
+		return n, ok
+	}
+	paths := map[string]bool{}
+	for i := range p.urls {
+		path := string(p.urls[i].target.url.raw)
+		if paths[path] {
+			continue
+		}
+		paths[path] = true
+		if len(paths) > most || !disk.Each([]byte(path), most, count) {
+			return 0, false
+		}
+	}
+	return n, true
 }

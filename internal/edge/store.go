@@ -13,6 +13,7 @@ type store struct {
 	journal     pagecache.Journal
 	purges      *pagecache.Purges
 	memory      *pagecache.Memory
+	disk        *diskTier           // nil: none
 	memcache    *pagecache.Memcache // nil: none
 	pulled      *pagecache.Pulled
 	tier        *pagecache.MemcacheTier // nil: none
@@ -25,8 +26,8 @@ type store struct {
 func newStore(e *Edge, o *Options) (*store, error) {
 	s := &store{journal: pagecache.NewMemoryJournal(), notKeepable: pagecache.NewNotKeepable(), epochs: newEpochs()}
 	var err error
-	if o.State != "" {
-		if s.journal, err = pagecache.OpenFileJournal(o.State, e.log); err != nil {
+	if place := o.journalPlace(); place != "" {
+		if s.journal, err = pagecache.OpenFileJournal(place, e.log); err != nil {
 			return nil, fmt.Errorf("state: %w", err)
 		}
 	}
@@ -34,18 +35,36 @@ func newStore(e *Edge, o *Options) (*store, error) {
 		s.journal.Close()
 		return nil, fmt.Errorf("state: %w", err)
 	}
+	if o.Disk != nil {
+		if s.disk, err = openDisk(o.Disk, s.purges.Name(), e.log); err != nil {
+			s.journal.Close()
+			return nil, err
+		}
+	}
 	if err := s.openTiers(o); err != nil {
-		s.journal.Close()
+		s.close()
 		return nil, err
 	}
 	return s, nil
 }
 
-// openTiers makes memory and memcache, and what is kept in them, anew.
+// journalPlace is the folder of the journal; "": it is in memory.
+func (o *Options) journalPlace() string {
+	if o.State == "" && o.Disk != nil {
+		return o.Disk.Path
+	}
+	return o.State
+}
+
+// openTiers makes memory and memcache, and what is kept in them, anew. The disk
+// stays.
 func (s *store) openTiers(o *Options) error {
 	s.memory, s.memcache, s.tier = pagecache.NewMemory(o.Memory), nil, nil
 	s.flights = new(pagecache.Flights)
 	var further []pagecache.NamedTier
+	if s.disk != nil {
+		further = append(further, pagecache.NamedTier{Name: pagecache.DiskTier, Tier: s.disk})
+	}
 	if o.Memcache != nil {
 		c, err := pagecache.NewMemcache(*o.Memcache)
 		if err != nil {
@@ -60,7 +79,7 @@ func (s *store) openTiers(o *Options) error {
 }
 
 // reloaded gives the store for new options: the same where its tiers are, else
-// one with new tiers over the same journal. The journal's place stays that of
+// one with new tiers over the same journal and disk, whose places stay those of
 // the start.
 func (s *store) reloaded(old, o *Options) (*store, error) {
 	if old.Memory == o.Memory && sameMemcache(old.Memcache, o.Memcache) {
@@ -84,5 +103,15 @@ func (s *store) close() {
 	if s.memcache != nil {
 		s.memcache.Close()
 	}
+	if s.disk != nil {
+		s.disk.close()
+	}
 	s.journal.Close()
+}
+
+// resize gives the disk the size of options that are in force.
+func (s *store) resize(o *Options) {
+	if s.disk != nil && o.Disk != nil {
+		s.disk.SetSize(o.Disk.Size)
+	}
 }
