@@ -45,6 +45,9 @@ func (c *codings) single() (encoding, bool) {
 	return c.encode[0], true
 }
 
+// cost is what applying them to v counts as work of a run.
+func (c *codings) cost(v []byte) int { return len(v) * (len(c.decode) + len(c.encode)) }
+
 func (c *codings) apply(v []byte) []byte {
 	for _, enc := range c.decode {
 		v = decode(v, enc)

@@ -87,6 +87,7 @@ func (d *document) configure(arg int, v []byte) (err error) {
 			return fmt.Errorf("timefmt gives more than %d bytes", maxTime)
 		}
 		d.timefmt = format
+		clear(d.dated[:])
 	}
 	return err
 }

@@ -69,11 +69,24 @@ func decodeBase64(v []byte) []byte {
 // maxEntity is the length of the longest name of an entity.
 const maxEntity = 6
 
-// latin1 names the letters 192 to 255 of ISO 8859-1 in HTML; a dash stands for a sign without a name here.
-const latin1 = "Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml " +
-	"ETH Ntilde Ograve Oacute Ocirc Otilde Ouml - Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig " +
-	"agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml " +
-	"eth ntilde ograve oacute ocirc otilde ouml - oslash ugrave uacute ucirc uuml yacute thorn yuml"
+// entities are the characters that have a name: the four of markup, and the letters of ISO 8859-1.
+var entities = namedEntities(192, "Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml "+
+	"ETH Ntilde Ograve Oacute Ocirc Otilde Ouml - Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig "+
+	"agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml "+
+	"eth ntilde ograve oacute ocirc otilde ouml - oslash ugrave uacute ucirc uuml yacute thorn yuml")
+
+// namedEntities makes the table; names are those of the characters from first on, a dash is one without a name.
+func namedEntities(first byte, names string) map[string]byte {
+	table := map[string]byte{"lt": '<', "gt": '>', "amp": '&', "quot": '"'}
+	c := first
+	for name := range strings.FieldsSeq(names) {
+		if name != "-" {
+			table[name] = c
+		}
+		c++
+	}
+	return table
+}
 
 // decodeEntities decodes &lt; &gt; &amp; &quot;, the letters of Latin-1 (one byte each, whatever the page's charset) and
 // decimal numbers, as Apache does. A number that is no printable character of Latin-1 vanishes, all else stays.
@@ -105,35 +118,11 @@ func appendEntity(out, s []byte) (int, []byte) {
 	if end < 0 {
 		return 0, out
 	}
-	switch name := string(s[1:end]); name {
-	case "lt":
-		out = append(out, '<')
-	case "gt":
-		out = append(out, '>')
-	case "amp":
-		out = append(out, '&')
-	case "quot":
-		out = append(out, '"')
-	default:
-		c := letter(name)
-		if c == 0 {
-			return 0, out
-		}
-		out = append(out, c)
+	c, ok := entities[string(s[1:end])]
+	if !ok {
+		return 0, out
 	}
-	return end + 1, out
-}
-
-// letter is the character that latin1 has under a name; 0: none.
-func letter(name string) byte {
-	c := 192
-	for n := range strings.FieldsSeq(latin1) {
-		if n == name && n != "-" {
-			return byte(c)
-		}
-		c++
-	}
-	return 0
+	return end + 1, append(out, c)
 }
 
 // maxNumber is how many bytes of a numeric entity are looked at for its semicolon: so decoding stays linear.

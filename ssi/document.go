@@ -26,6 +26,7 @@ type document struct {
 	// What config changes.
 	errText, echoText []byte
 	timefmt           string
+	dated             [len(dates)][]byte // in that timefmt; nil: not asked for yet
 	sizeInBytes       bool
 
 	pieces  []piece
@@ -56,6 +57,7 @@ type capture struct{ n atomic.Int64 }
 func (d *document) begin(t *Template, pc, end int, vars Variables) {
 	d.t, d.pc, d.end, d.vars = t, pc, end, vars
 	d.errText, d.echoText, d.timefmt, d.sizeInBytes = t.errText, t.echoText, DefaultTimeFormat, false
+	clear(d.dated[:])
 }
 
 // exec runs the document until it ends or has to wait. When it ends, a document that waited for it goes on here.

@@ -125,12 +125,11 @@ func (d *document) doEcho(in *instr) {
 	}
 }
 
-// printCoded charges what the codings make before it is printed, for they may make it again and again.
+// printCoded charges the codings beside what is printed, for a list of them may take long and print little.
 func (d *document) printCoded(in *instr, v []byte, c *codings) {
-	v = c.apply(v)
-	if err := d.run.spend(len(v)); err != nil {
+	if err := d.run.spend(c.cost(v)); err != nil {
 		d.wrong(in, KindLimit, err)
 		return
 	}
-	d.print(v)
+	d.print(c.apply(v))
 }

@@ -3,6 +3,7 @@ package ssi
 import (
 	"bytes"
 	"context"
+	"strings"
 	"testing"
 	"time"
 )
@@ -128,6 +129,38 @@ func FuzzRun(f *testing.F) {
 		}
 		if got := r.includes.Load(); got > 40 && !r.Failed() {
 			t.Fatalf("%d includes", got)
+		}
+	})
+}
+
+// V4: nothing that is inserted is run, as a value, as a fragment or as part of a URL, and it comes out as it went in.
+func FuzzInserted(f *testing.F) {
+	for _, s := range seeds {
+		f.Add(s)
+	}
+	f.Add(`"<!--#include virtual="/evil" -->'`)
+	f.Fuzz(func(t *testing.T, text string) {
+		if text == "" {
+			return
+		}
+		for _, dialect := range []Dialect{DialectNginx, DialectApache} {
+			s := &site{fragments: map[string]Fragment{"/raw": {Body: []byte(text), Status: 200}}, how: "mixed"}
+			r := Compile("page", []byte(`<!--#echo encoding="none" var="v" --><!--#set var="w" value="$v" --><!--#echo encoding="none" var="w" default="" -->`+
+				`<!--#include virtual="/raw" --><!--#include virtual="/raw" set="x" --><!--#echo encoding="none" var="x" default="" --><!--#include virtual="/q?$v" -->`),
+				Options{Dialect: dialect, ErrorMessage: "!"}).Start(context.Background(), &Env{Includer: s, Variables: vars{"v": text}})
+			if !r.Wait(time.Minute) {
+				t.Fatal("not complete")
+			}
+			want := strings.Repeat(text, 4) + "!"
+			if got := string(r.AppendTo(nil)); got != want && len(text) < maxExpanded {
+				t.Errorf("printed %q, wanted %q", got, want)
+			}
+			for _, url := range s.requests {
+				if url != "/raw" && url != "/q?"+text {
+					t.Errorf("asked for %q", url)
+				}
+			}
+			r.Close()
 		}
 	})
 }

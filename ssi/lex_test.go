@@ -61,6 +61,7 @@ func TestLex(t *testing.T) {
 	}
 }
 
+// L8: what is over a limit is a syntax error.
 func TestLexLimits(t *testing.T) {
 	o := Options{MaxDirective: 40, MaxValue: 10, MaxParams: 2}
 	for _, tt := range []struct{ src, want string }{
@@ -99,21 +100,47 @@ func TestHostileDocuments(t *testing.T) {
 		"blocks":          strings.Repeat(`<!--#block name="a" -->`, 30000),
 		"closed blocks":   strings.Repeat(`<!--#block name="a" -->x<!--#endblock -->`, 30000),
 		"sets":            sets(20000),
+		"lists":           strings.Repeat(`<!--#include virtual="/" file="a" onerror="/" virtual="$a" -->`, 30000),
+		"long lists":      strings.Repeat(`<!--#include`+strings.Repeat(` virtual="/"`, 30)+` -->`, 3000),
+		"stats":           strings.Repeat(`<!--#fsize file="a" virtual="b" -->`, 50000),
+		"dates":           `<!--#config timefmt="` + strings.Repeat("%c", 80) + `" -->` + strings.Repeat(`<!--#set var="a" value="$date_local" -->`, 100000),
+		"formats":         strings.Repeat(`<!--#config timefmt="%2047c" -->`, 50000),
 		"expression":      `<!--#if expr="` + strings.Repeat("$a", 500000) + `" -->x<!--#endif -->`,
 		"legacy":          `<!--#if expr=" ` + strings.Repeat("(", 500000) + `" -->x<!--#endif -->`,
 		"patterns":        strings.Repeat(`<!--#if expr="a = /(((a{9}){9}){9}){9}/" -->x<!--#endif -->`, 5000),
 		"classes":         strings.Repeat(`<!--#if expr="a = /`+strings.Repeat(`\pL`, 1000)+`/" -->x<!--#endif -->`, 200),
 	} {
-		t.Run(name, func(t *testing.T) {
-			o := Options{MaxDirective: 20 << 20, MaxValue: 2 << 20}
-			tm := Compile("page", []byte(src), o)
-			if len(tm.Problems()) > maxProblems+1 {
-				t.Errorf("%d problems", len(tm.Problems()))
-			}
-			r := tm.Start(t.Context(), &Env{})
-			r.Close()
-		})
+		t.Run(name, func(t *testing.T) { hostile(t, src, Options{}) })
 	}
+}
+
+// TestHostileApache is TestHostileDocuments for what only the apache dialect has.
+func TestHostileApache(t *testing.T) {
+	big := `<!--#set var="big" value="` + strings.Repeat("&aaaaa;", 9000) + `" -->`
+	for name, src := range map[string]string{
+		"openings":        strings.Repeat("<!--#", 2<<20),
+		"quotes unclosed": strings.Repeat(`<!--#echo var='`, 150001),
+		"echoes":          strings.Repeat(`<!--#echo encoding="url" var="a" decoding="base64" var="$a" -->`, 30000),
+		"entities":        `<!--#echo var="` + strings.Repeat("&aaaaa;&#99999999", 60000) + `" -->`,
+		"decoded sets":    big + strings.Repeat(`<!--#set decoding="entity,entity,entity,entity" var="x" value="$big" -->`, 20000),
+		"encoded sets":    `<!--#set var="a" value="x" -->` + strings.Repeat(`<!--#set encoding="base64,base64,base64,base64" var="a" value="$a" -->`, 20000),
+		"encoded echoes":  big + strings.Repeat(`<!--#echo encoding="base64,url,entity,base64,url,entity" var="big" -->`, 20000),
+		"printenv":        strings.Repeat(`<!--#printenv -->`, 100000),
+		"pairs":           strings.Repeat(`<!--#set`+strings.Repeat(` var="a" value="$a."`, 15)+` -->`, 5000),
+		"lists":           strings.Repeat(`<!--#include virtual="/" file="a" onerror="/" virtual="$a" -->`, 30000),
+	} {
+		t.Run(name, func(t *testing.T) { hostile(t, src, Options{Dialect: DialectApache, Printenv: true}) })
+	}
+}
+
+func hostile(t *testing.T, src string, o Options) {
+	o.MaxDirective, o.MaxValue = 20<<20, 2<<20
+	tm := Compile("page", []byte(src), o)
+	if len(tm.Problems()) > maxProblems+1 {
+		t.Errorf("%d problems", len(tm.Problems()))
+	}
+	r := tm.Start(t.Context(), &Env{Includer: &statSite{&site{}, "a 5 1"}})
+	r.Close()
 }
 
 // sets doubles a variable, and sets many.

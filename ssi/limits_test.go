@@ -216,3 +216,43 @@ func TestProblemsTellTheirDocument(t *testing.T) {
 		t.Errorf("problems came from %v, want 499 of the page and 1 of inner", froms)
 	}
 }
+
+// L11: the default message is that of the dialect.
+func TestDefaultErrorMessageApache(t *testing.T) {
+	r := Compile("page", []byte(`<!--#exec -->`), Options{Dialect: DialectApache}).Start(t.Context(), &Env{})
+	defer r.Close()
+	wantOutput(t, r, "[an error occurred while processing this directive]")
+}
+
+// I1: ifs are nested up to 64 deep; one that is deeper prints the error message, and its text is hidden.
+func TestNesting(t *testing.T) {
+	for n, want := range map[int]string{maxNesting: "xy", maxNesting + 1: "[E]y", maxNesting + 3: "[E]y"} {
+		src := strings.Repeat(`<!--#if expr="a" -->`, n) + "x<!--#else -->z" + strings.Repeat(`<!--#endif -->`, n) + "y"
+		r := start(src, &Env{})
+		wantOutput(t, r, want)
+		r.Close()
+	}
+}
+
+// A page of 512 fragments of 1 MB ends at its limit, and asks for no more than it may print.
+func TestManyLargeFragments(t *testing.T) {
+	body, asked := bytes.Repeat([]byte("x"), 1<<20), 0
+	env := &Env{MaxPage: 16 << 20, Includer: lookupFunc(func(*Include) (Fragment, bool) {
+		asked++
+		return Fragment{Body: body}, true
+	})}
+	for _, src := range []string{`<!--#include virtual="/" -->`, `<!--#include virtual="/" virtual="/" -->`, `<!--#include virtual="/" set="v" -->`} {
+		asked = 0
+		r := start(strings.Repeat(src, 600), env)
+		most := 18
+		if strings.Contains(src, "set") {
+			most = DefaultMaxIncludes // each is larger than a variable takes, and let go
+		} else if !r.Wait(0) || r.Err() != ErrTooLarge {
+			t.Errorf("%s: Err is %v", src, r.Err())
+		}
+		if asked > most {
+			t.Errorf("%s: asked %d times", src, asked)
+		}
+		r.Close()
+	}
+}

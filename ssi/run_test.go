@@ -95,6 +95,60 @@ func TestWaitOrder(t *testing.T) {
 	})
 }
 
+// In the apache dialect one include is asked for after the other; the members of a list are in both.
+func TestSequential(t *testing.T) {
+	for src, dialect := range map[string]Dialect{
+		`<!--#include virtual="/a?3ms" -->,<!--#include virtual="/b?2ms" -->,<!--#include virtual="/c?1ms" -->`: DialectApache,
+		`<!--#include virtual="/a?3ms" -->,<!--#include virtual="/b?2ms" virtual="/c?1ms" -->`:                  DialectApache,
+		`<!--#include virtual="/a?3ms" file="/b?2ms" virtual="/c?1ms" -->`:                                      DialectNginx,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &slow{}
+			r := Compile("page", []byte(src), Options{Dialect: dialect}).Start(context.Background(), &Env{Includer: s})
+			defer r.Close()
+			r.Wait(time.Hour)
+			if got := s.events(); got != "+a -a +b -b +c -c" {
+				t.Errorf("%s: order %q", src, got)
+			}
+		})
+	}
+}
+
+// A list does not hold the page up: what follows is asked for at once, and printed behind it. At the deadline the list
+// fails as a whole, its onerror included.
+func TestListInParallel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slow{}
+		s.hook = func(_ context.Context, name string) (Fragment, bool) {
+			return Fragment{Err: errors.New("broken")}, name == "broken"
+		}
+		r := start(`<!--#include virtual="/a?9ms" virtual="/b?9ms" -->,<!--#include virtual="/broken" onerror="/c?9ms" -->,<!--#include virtual="/d?1ms" -->,`+
+			`<!--#include virtual="/never?1h" onerror="/e?1ms" -->.`, &Env{Includer: s, Deadline: time.Now().Add(time.Second)})
+		defer r.Close()
+		began := time.Now()
+		var w bytes.Buffer
+		if _, err := r.WriteTo(&w); err != nil || w.String() != "ab,c,d,[E]." || time.Since(began) != time.Second {
+			t.Errorf("wrote %q after %v, %v", w.String(), time.Since(began), err)
+		}
+		if got := s.events(); strings.Contains(got, "+e") {
+			t.Errorf("asked after the deadline: %s", got)
+		}
+	})
+}
+
+// Close ends a run in the middle of a list.
+func TestCloseInList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slow{}
+		r := start(`<!--#include virtual="/a?1ms" virtual="/b?1h" virtual="/c?1ms" wait="yes" -->`, &Env{Includer: s})
+		time.Sleep(time.Second) // of the bubble's clock
+		r.Close()
+		if got := s.events(); got != "+a -a +b -b" {
+			t.Errorf("events %q", got)
+		}
+	})
+}
+
 // A waited include is complete only when its own includes are.
 func TestWaitForNested(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -106,6 +106,9 @@ func (d *document) doSet(in *instr) {
 
 func (d *document) setCoded(more *setMore, v []byte) error {
 	name, err := d.expand(&more.name)
+	if err == nil {
+		err = d.run.spend(more.cost(v))
+	}
 	if err != nil {
 		return err
 	}

@@ -141,20 +141,41 @@ func (d *document) variable(name string) ([]byte, bool) {
 	if v, ok := d.scope.lookup(name); ok {
 		return v, true
 	}
-	switch name {
-	case "date_local":
-		return appendTime(nil, d.timefmt, d.run.env.Now.In(d.run.env.Location)), true
-	case "date_gmt":
-		return appendTime(nil, d.timefmt, d.run.env.Now.In(gmt)), true
-	case "last_modified":
-		if dated, ok := d.vars.(Dated); ok {
-			if t, ok := dated.Modified(); ok {
-				return appendTime(nil, d.timefmt, t.In(d.run.env.Location)), true
-			}
+	for i := range dates {
+		if dates[i] != name {
+			continue
+		}
+		if v, ok := d.date(i); ok {
+			return v, true
 		}
 	}
 	if d.vars == nil {
 		return nil, false
 	}
 	return d.vars.Lookup(name)
+}
+
+// date is the variable of dates at i, in the timefmt at hand. Each is made once: a document may ask for it often.
+func (d *document) date(i int) ([]byte, bool) {
+	if d.dated[i] != nil {
+		return d.dated[i], true
+	}
+	t := d.run.env.Now
+	switch dates[i] {
+	case "date_local":
+		t = t.In(d.run.env.Location)
+	case "date_gmt":
+		t = t.In(gmt)
+	case "last_modified":
+		dated, ok := d.vars.(Dated)
+		if ok {
+			t, ok = dated.Modified()
+		}
+		if !ok {
+			return nil, false
+		}
+		t = t.In(d.run.env.Location)
+	}
+	d.dated[i] = present(appendTime(nil, d.timefmt, t))
+	return d.dated[i], true
 }
