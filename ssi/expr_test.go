@@ -59,7 +59,11 @@ func TestExpr(t *testing.T) {
 		{`$a = 2 || $b = two`, "true"},
 		{`$b = /x/ || $b = /t/`, "true"},
 		{`$b = /t/ && $b = /x/`, "false"},
-		{`t || t && $nope`, "false"}, // one precedence
+		{`t || t && $nope`, "true"}, // one precedence, from the right
+		{`$nope && t || t`, "false"},
+		{`t && $nope || t`, "true"},
+		{`$nope || t && $nope`, "false"},
+		{`($nope && t) || t`, "true"},
 		{`t || (t && $nope)`, "true"},
 		{`!$none`, "true"},
 		{`!$a`, "false"},

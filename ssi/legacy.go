@@ -7,7 +7,7 @@ const maxParens = 100
 
 // legacyParser reads the grammar that Apache had before 2.4:
 //
-//	expr = term { ("&&" | "||") term }       one precedence, from left to right
+//	expr = term [ ("&&" | "||") expr ]       one precedence, from the right: a && b || c is a && (b || c)
 //	term = "!" not | "(" expr ")" | "-A" str | str [ ("=" | "==" | "!=") (str | regex) | ("<" | "<=" | ">" | ">=") str ]
 //	not  = "!" not | "(" expr ")" | "-A" str | str
 //	str  = words, joined by one blank; 'quoted', or up to white space, a parenthesis or an operator
@@ -22,28 +22,28 @@ type legacyParser struct {
 	grammar
 }
 
-// junction joins terms from left to right; ors[i] stands before terms[i+1]. All terms are evaluated, as Apache does
-// where a regular expression is among them, so that captures do not depend on what stands before.
+// junction joins terms; ors[i] stands between terms[i] and the rest, which begins with terms[i+1]. All terms are
+// evaluated, as Apache does where a regular expression is among them, so that captures do not depend on what stands
+// before.
 type junction struct {
 	terms []condition
 	ors   []bool
 }
 
 func (j *junction) eval(d *document) (bool, error) {
-	holds, err := j.terms[0].eval(d)
-	for i, or := range j.ors {
+	settled, holds := false, false
+	for i, term := range j.terms {
+		next, err := term.eval(d)
 		if err != nil {
 			return false, err
 		}
-		var next bool
-		next, err = j.terms[i+1].eval(d)
-		if or {
-			holds = holds || next
-		} else {
-			holds = holds && next
+		if !settled {
+			// A term that decides leaves nothing to the rest.
+			holds = next
+			settled = i < len(j.ors) && j.ors[i] == next
 		}
 	}
-	return holds, err
+	return holds, nil
 }
 
 type negation struct{ of condition }
@@ -274,7 +274,7 @@ func (l *legacyParser) str() (*phrase, *fault) {
 			}
 			return l.phrase(text, l.off+from)
 		}
-		if words > 0 {
+		if len(text) > 0 { // an empty word is joined without a blank
 			text = append(text, ' ')
 		}
 		word, bad := l.word()

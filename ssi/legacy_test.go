@@ -13,8 +13,9 @@ func TestLegacyExpr(t *testing.T) {
 		`a'b = a'b`: "true", `'' = ''`: "true", `$b = /t.o$/`: "true", `$b = /^t\.o$/`: "true", `two = /^${b}$/`: "true",
 		`d = /^\d$/`: "true", `5 = /^\d$/`: "false", `5 = /^\\d$/`: "true", `a/b = /^a\/b$/`: "true", `axb = /^a\.b$/`: "true",
 		`axb = /^a\\.b$/`: "false", `$b = /\$b/`: "true", `'\\$b' = /^.b$/`: "true",
-		`t || t && $nope`: "false", `%{a} = '%{a}'`: "true", `==`: "error",
-		`x\\ = /^x\\$/`: "false", `a = 'a'b`: "false",
+		`t || t && $nope`: "true", `$nope && t || t`: "false", `$nope && $nope || t && t`: "false",
+		`t || x = /(x)/ && t`: "true", `x = /x/ && t = x || t`: "true", `! (t || t && $nope)`: "false", `%{a} = '%{a}'`: "true", `==`: "error",
+		`'' a = a`: "true", `a '' = 'a '`: "true", `x\\ = /^x\\$/`: "false", `a = 'a'b`: "false",
 	} {
 		o := Options{Dialect: DialectApache, Expressions: ExpressionsLegacy}
 		if got := evaluate(t, o, &Env{Includer: &one{}, Variables: v}, expr); got != want {
