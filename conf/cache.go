@@ -37,6 +37,8 @@ func (r *reader) siteCache(site section) edge.Cache {
 		NotKeepable: site.duration("not_keepable", 0, longest),
 		FillWait:    site.duration("fill_wait", 0, longest),
 		PurgeRoot:   purgeRoot,
+
+		RequestDirectives: s.word("request_directives", "ignore", "honour") == "honour",
 	}
 }
 

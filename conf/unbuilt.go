@@ -19,7 +19,6 @@ var unbuilt = []string{
 	"origin.NAME.health.interval",
 	"site.encode",
 	"site.maintenance",
-	"site.cache.request_directives",
 	"site.rule.encode",
 }
 

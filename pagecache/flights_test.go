@@ -203,9 +203,9 @@ func TestFlightsConcurrently(t *testing.T) {
 	})
 }
 
-func TestNotKeepable(t *testing.T) {
+func TestMarks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := NewNotKeepable()
+		n := NewMarks()
 		a, b := []byte("a"), []byte("b")
 		if n.Has(a) {
 			t.Error("an empty one has a key")

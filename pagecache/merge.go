@@ -96,3 +96,18 @@ func (p *Page) Renewed(head []byte, f Freshness, seq uint64) *Page {
 	}
 	return n
 }
+
+// DescribedBy says whether the head of an answer to HEAD is that of the page's
+// body: validators and length are the page's, as far as it has them, and it has
+// some (RFC 9111, section 4.3.5).
+func (p *Page) DescribedBy(r *Reply) bool {
+	tag, tagged := r.first("etag")
+	value, sized := r.first("content-length")
+	length, counted := parseSeconds(value)
+	_, stated := r.first("last-modified")
+	modified, dated := r.date("last-modified")
+	return r.Status == p.Status && (tagged || sized || dated) &&
+		(!tagged || p.ETag == string(tag)) &&
+		(!sized || counted && length == min(p.Length, maxSeconds)) &&
+		(!stated || dated && p.Modified == modified)
+}

@@ -14,29 +14,26 @@ type outcome struct {
 	whole     bool              // the app was asked for the whole page, without the visitor's conditions
 	beside    []pagecache.Field // for this visitor, beside what the page has
 	validate  pagecache.Reason  // why each use of the page has to ask the origin
+	variants  bool              // there were pages for other requests of the key
+	failed    bool              // the page stands in for an answer that did not come, or was a failure
 	forwarded int               // the status of the origin's answer; 0: that of this answer, or there was none
 	ttl       int64
 }
 
 // appendStatus appends the Cache-Status member (RFC 9211) of the answer.
 func (r *request) appendStatus(b []byte) []byte {
-	switch r.source {
-	case sourceMemory, sourceDisk, sourceMemcache, sourceStale:
+	switch {
+	case r.result.failed, r.source == sourceStored, r.source == sourceMiss:
+		return r.appendForwarded(b)
+	case r.source >= sourceMemory && r.source <= sourceStale:
 		b = strconv.AppendInt(append(b, "ssiedge; hit; ttl="...), r.result.ttl, 10)
 		return append(append(b, "; detail="...), r.source.tier()...)
-	case sourceStored, sourceMiss:
-		return r.appendForwarded(b)
 	}
 	return append(b, cacheStatus[r.source]...)
 }
 
 func (r *request) appendForwarded(b []byte) []byte {
-	b = append(b, "ssiedge; fwd="...)
-	if r.stale.Page != nil {
-		b = append(b, "stale"...)
-	} else {
-		b = append(b, "uri-miss"...)
-	}
+	b = append(append(b, "ssiedge; fwd="...), r.forwardedFor()...)
 	if s := r.result.forwarded; s != 0 && s != r.ctx.Response.StatusCode() {
 		b = strconv.AppendInt(append(b, "; fwd-status="...), int64(s), 10)
 	}
@@ -46,6 +43,9 @@ func (r *request) appendForwarded(b []byte) []byte {
 	if r.result.collapsed {
 		b = append(b, "; collapsed"...)
 	}
+	if r.result.failed {
+		return append(strconv.AppendInt(append(b, "; ttl="...), r.result.ttl, 10), "; detail=stale-if-error"...)
+	}
 	switch {
 	case r.result.reason != "":
 		b = append(append(b, "; detail="...), r.result.reason...)
@@ -53,6 +53,19 @@ func (r *request) appendForwarded(b []byte) []byte {
 		b = append(append(b, "; detail="...), r.result.validate.String()...)
 	}
 	return b
+}
+
+// forwardedFor says why the origin was asked (RFC 9211, section 2.2).
+func (r *request) forwardedFor() string {
+	switch {
+	case r.passedOver:
+		return "request"
+	case r.stale.Page != nil:
+		return "stale"
+	case r.result.variants:
+		return "vary-miss"
+	}
+	return "uri-miss"
 }
 
 // tier is the word for where a pulled page was found. A stale one is in memory

@@ -10,6 +10,7 @@ import (
 type validators struct {
 	etag     string // as sent, quotes and W/ included; "": none
 	modified int64  // Last-Modified in seconds since 1970; 0: none
+	made     int64  // Date of a page that has no Last-Modified, which stands in for it in If-Modified-Since (RFC 9111, section 4.3.2); 0: none
 }
 
 // Names of the conditional fields in the form that PeekCanonical takes: it
@@ -43,7 +44,7 @@ func evaluate(h *fasthttp.RequestHeader, v validators) int {
 		}
 	case has(h, fieldIfModifiedSince):
 		since, ok := onlyDate(h.PeekAll(fasthttp.HeaderIfModifiedSince))
-		if ok && v.modified != 0 && v.modified <= since {
+		if at := max(v.modified, v.made); ok && at != 0 && at <= since {
 			return fasthttp.StatusNotModified
 		}
 	}

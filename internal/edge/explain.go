@@ -218,6 +218,7 @@ func (x *explainer) fromTiers() {
 	published := x.published()
 	if x.keeps() {
 		x.takeKey()
+		x.wished = x.wishes()
 		x.said.Key = x.explainKey()
 	}
 	page := x.pulled()
@@ -258,11 +259,14 @@ func (x *explainer) judge(published string, page found) asking {
 		return askForward
 	case x.unkeepable:
 		return x.judgeUnkeepable()
-	case page.Page != nil && page.source != sourceStale:
+	case page.Page != nil && x.suits(page, page.source != sourceStale):
 		*a = ExplainedAnswer{By: x.tier, Why: fmt.Sprintf("fresh for %d more seconds", page.ttl)}
+		if page.source == sourceStale {
+			a.Stale, a.Why = true, "expired, and the request's max-stale takes it so"
+		}
 		return askNobody
 	}
-	x.stale = page
+	x.stale, x.passedOver = page, page.Page != nil && page.source != sourceStale
 	return x.judgeMiss()
 }
 
@@ -281,6 +285,12 @@ func (x *explainer) judgeUnkeepable() asking {
 func (x *explainer) judgeMiss() asking {
 	a := &x.said.Answer
 	switch {
+	case x.wished.onlyIfCached:
+		*a = ExplainedAnswer{By: "nobody", Status: fasthttp.StatusGatewayTimeout, Why: "no tier has a page that will do, and the request says only-if-cached"}
+		return askNobody
+	case x.wished.noStore:
+		*a = ExplainedAnswer{By: "origin", Reason: "request", Why: "no fresh page, and the request says no-store"}
+		return askForward
 	case !x.mayFill():
 		*a = ExplainedAnswer{By: "origin", Why: "no fresh page, and a request with a body fills none"}
 		return askForward
@@ -288,11 +298,24 @@ func (x *explainer) judgeMiss() asking {
 		*a = ExplainedAnswer{By: x.tier, Stale: true, Why: "expired, and may be served while one fill runs"}
 		return askBackground
 	}
-	*a = ExplainedAnswer{By: "origin", Why: "no tier has a fresh page: one request fills it"}
-	if x.stale.Page != nil && x.keyed.mayServeOnError(x.stale.Page, x.began) {
+	*a = ExplainedAnswer{By: "origin", Why: x.whyMissed()}
+	if x.stale.Page != nil && x.mayServeOnError(x.stale.Page, x.began) {
 		a.Why += "; where that fails, the expired page is served"
 	}
 	return askFill
+}
+
+// whyMissed says why the origin is asked to fill, and how.
+func (x *explainer) whyMissed() string {
+	switch {
+	case x.passedOver:
+		return "a page is fresh, but the request's Cache-Control has the origin asked, as request_directives allows"
+	case x.asksAlone():
+		return "the page wants each use to be validated: each request asks if it is still good"
+	case x.stale.Page != nil && x.stale.Page.HasValidator():
+		return "no tier has a fresh page: one request asks if the expired one is still good"
+	}
+	return "no tier has a fresh page: one request fills it"
 }
 
 // explainKey shows the key.

@@ -14,19 +14,21 @@ import (
 // fill asks the origin for a page, to keep it: step 7 for pages. It belongs to
 // one goroutine.
 type fill struct {
-	edge    *Edge
-	target  *target
-	keyed   *keyed
-	visitor *visitor
-	include bool
-	streams bool              // what is kept may leave while it comes
-	room    *room             // of an include: that the page has for fragments
-	flight  *pagecache.Flight // nil: nobody can join
-	stale   *pagecache.Page   // nil: there is none
-	offered []*pagecache.Page // that the question is about
-	asked   pagecache.Asked
-	epoch   *atomic.Uint32 // of the URL, and its count when the fill began
-	count   uint32
+	edge     *Edge
+	target   *target
+	keyed    *keyed
+	visitor  *visitor
+	include  bool
+	streams  bool              // what is kept may leave while it comes
+	head     bool              // only the head is asked for
+	room     *room             // of an include: that the page has for fragments
+	flight   *pagecache.Flight // nil: nobody can join
+	stale    *pagecache.Page   // nil: there is none
+	offered  []*pagecache.Page // that the question is about
+	variants bool              // there are pages of the key for other requests
+	asked    pagecache.Asked
+	epoch    *atomic.Uint32 // of the URL, and its count when the fill began
+	count    uint32
 }
 
 // filled is what came of a fill: a page, a reply that may not be kept, or an
@@ -39,7 +41,7 @@ type filled struct {
 	kept      bool              // the page is kept; else it is for this visitor alone
 	reason    pagecache.Reason  // why it is not
 	validate  pagecache.Reason  // why each use of the kept page has to ask the origin
-	validated bool              // the origin said that the page is still good
+	forwarded int               // the status of the origin's answer, where that is not the page's
 	vary      []string
 
 	reply *reply
@@ -62,20 +64,15 @@ func (f *fill) run(ctx context.Context, interim func(*fasthttp.ResponseHeader)) 
 
 // ask asks, and keeps what may be kept.
 func (f *fill) ask(ctx context.Context, interim func(*fasthttp.ResponseHeader)) filled {
-	f.edge.metrics.fills.Add(1)
-	t := f.target
-	f.asked = t.settings.keep.asked(f.visitor)
-	// Before the question: a purge or an unsafe method that comes later hits
-	// the page.
-	seq := t.state.store.purges.Applied()
-	f.epoch = t.state.store.epochs.of(urlPart(f.keyed.key))
-	f.count = f.epoch.Load()
+	seq := f.begin()
 	f.offered = f.offers()
 	p, o, head, err := f.question(ctx, interim)
 	if err == nil && p.status() == fasthttp.StatusNotModified && len(f.offered) > 0 {
 		if old := pagecache.Validated(f.offered, head); old != nil {
 			defer p.close()
-			return f.renew(old, head, seq)
+			done := f.renew(old, head, seq)
+			done.forwarded = fasthttp.StatusNotModified
+			return done
 		}
 		// It is about none of them: whoever asked gets no 304 that he did not
 		// ask for.
@@ -87,6 +84,18 @@ func (f *fill) ask(ctx context.Context, interim func(*fasthttp.ResponseHeader)) 
 		return filled{err: err}
 	}
 	return f.take(p, o, head, seq)
+}
+
+// begin notes what holds before the question: a purge or an unsafe method that
+// comes later hits the page. It gives the page's Seq.
+func (f *fill) begin() (seq uint64) {
+	f.edge.metrics.fills.Add(1)
+	s := f.target.state.store
+	f.asked = f.target.settings.keep.asked(f.visitor)
+	seq = s.purges.Applied()
+	f.epoch = s.epochs.of(urlPart(f.keyed.key))
+	f.count = f.epoch.Load()
+	return seq
 }
 
 // question asks the origin. The head of the reply shares its bytes.
@@ -148,8 +157,12 @@ func (f *fill) largest() int64 {
 
 // outgoing is the request as the origin gets it.
 func (f *fill) outgoing() *outgoing {
+	method := fasthttp.MethodGet
+	if f.head {
+		method = fasthttp.MethodHead
+	}
 	return &outgoing{
-		visitor: f.visitor, method: []byte(fasthttp.MethodGet), target: f.target.originTarget(),
+		visitor: f.visitor, method: []byte(method), target: f.target.originTarget(),
 		include: f.include, identity: true, room: f.room, fill: &f.target.settings.keep, offered: f.offered,
 	}
 }
@@ -220,11 +233,15 @@ func (f *fill) mark(reason pagecache.Reason) {
 	s, site := f.target.state.store, f.target.site
 	known := s.notKeepable.Has(f.keyed.key)
 	s.notKeepable.Add(f.keyed.key, site.options.Cache.NotKeepable)
-	if known || reason == pagecache.ReasonCookies || reason == pagecache.ReasonAuthorization {
-		return
+	if !known && reason != pagecache.ReasonCookies && reason != pagecache.ReasonAuthorization {
+		f.remove()
 	}
-	if err := s.pulled.Delete(f.keyed.key); err != nil {
-		f.edge.reports.add(report{site: site, path: f.target.url.raw, kind: "memcache", message: "a page may be left on the disk or in memcached: " + err.Error()})
+}
+
+// remove removes the key's pages.
+func (f *fill) remove() {
+	if err := f.target.state.store.pulled.Delete(f.keyed.key); err != nil {
+		f.edge.reports.add(report{site: f.target.site, path: f.target.url.raw, kind: "memcache", message: "a page may be left on the disk or in memcached: " + err.Error()})
 	}
 }
 
@@ -273,15 +290,23 @@ func (f *fill) abandon() {
 	}
 }
 
-// failureStatus is what is answered for a failure that has no page of its own.
-func (f *filled) failureStatus() int {
+// status is that of the origin's failure; 0: there was no answer.
+func (f *filled) status() int {
 	switch {
 	case f.failure != nil:
 		return f.failure.Status
 	case f.reply != nil:
 		return f.reply.status()
 	}
-	if timedOut(f.err) {
+	return 0
+}
+
+// failureStatus is what is answered for a failure that has no page of its own.
+func (f *filled) failureStatus() int {
+	switch s := f.status(); {
+	case s != 0:
+		return s
+	case timedOut(f.err):
 		return fasthttp.StatusGatewayTimeout
 	}
 	return fasthttp.StatusBadGateway

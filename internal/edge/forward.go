@@ -11,6 +11,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/ssiedge/ssiedge/origin"
+	"github.com/ssiedge/ssiedge/pagecache"
 )
 
 // ask sends a request to the origin of a target. The reply's head is there on
@@ -50,7 +51,7 @@ func (r *request) forward() {
 	o := r.outgoing()
 	p, err := r.askOrigin(o, body)
 	if err != nil {
-		if !r.serveOnError() {
+		if !r.serveOnError(0) {
 			r.unanswered(err)
 		}
 		return
@@ -191,6 +192,9 @@ func (r *request) unanswered(err error) {
 	case errors.As(err, &oe) && oe.Timeout():
 		r.blame(err)
 		r.fail(fasthttp.StatusGatewayTimeout)
+	case r.stale.Page != nil && r.stale.Page.Flags()&pagecache.MustRevalidate != 0:
+		r.blame(err)
+		r.fail(fasthttp.StatusGatewayTimeout) // RFC 9111, section 5.2.2.2
 	default:
 		r.blame(err)
 		r.fail(fasthttp.StatusBadGateway)

@@ -81,14 +81,21 @@ func (r *request) lookup() (found, bool) {
 	if !r.pulls() {
 		return found{}, false
 	}
+	r.wished = r.wishes()
 	if r.takeKey(); r.unkeepable {
+		// Not worth asking a tier over a network, but what memory has of an
+		// earlier answer is good for validation, and for when the app fails.
+		if f, fresh := r.keyed.peek(r.began); !fresh {
+			r.stale = f
+		}
 		return found{}, false
 	}
 	f, fresh := r.keyed.get(r.began)
-	if f.Page != nil && !fresh {
-		r.stale = f
+	if f.Page == nil || r.suits(f, fresh) {
+		return f, f.Page != nil
 	}
-	return f, fresh
+	r.stale, r.passedOver = f, fresh
+	return f, false
 }
 
 // takeKey makes the key, and finds out whether it is known as not keepable.

@@ -81,11 +81,12 @@ type Site struct {
 
 // Cache is [site.cache], and what else a site says of the pages it keeps.
 type Cache struct {
-	pagecache.Policy               // Lifetime is nil: only rules have one
-	SoftWindow       time.Duration // for which a softly purged page may be served while it is filled
-	NotKeepable      time.Duration // for which a key is known as not keepable; 0: not at all
-	FillWait         time.Duration // how long a request waits for another's fill
-	PurgeRoot        bool          // a purge of a URL removes its file under root
+	pagecache.Policy                // Lifetime is nil: only rules have one
+	SoftWindow        time.Duration // for which a softly purged page may be served while it is filled
+	NotKeepable       time.Duration // for which a key is known as not keepable; 0: not at all
+	FillWait          time.Duration // how long a request waits for another's fill
+	RequestDirectives bool          // a visitor's Cache-Control is honoured
+	PurgeRoot         bool          // a purge of a URL removes its file under root
 }
 
 // CookieMode says what of a visitor's cookies the origin sees on a fill.

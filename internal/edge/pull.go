@@ -16,12 +16,20 @@ func (r *request) fill() {
 		r.fillsNothing()
 		return
 	}
+	if r.wished.noStore {
+		r.result.reason = "request"
+		r.forward()
+		return
+	}
 	if r.unkeepable {
 		r.fillUnkeepable()
 		return
 	}
-	if r.validatesAlone() {
+	if r.asksAlone() {
 		r.answer(r.newFill(nil))
+		return
+	}
+	if r.state.store.resting.Has(r.keyed.key) && r.revalidating() {
 		return
 	}
 	// A purge may come in between: then the question is asked anew.
@@ -38,11 +46,12 @@ func (r *request) fill() {
 	r.forward()
 }
 
-// validatesAlone says whether the request has to ask the origin itself: the page
-// wants each use to be validated, so there is nothing to wait for.
-func (r *request) validatesAlone() bool {
+// asksAlone says whether the request has to ask the origin itself, so that there
+// is nothing to wait for: the visitor wants that, or the page wants each use to
+// be validated.
+func (r *request) asksAlone() bool {
 	p := r.stale.Page
-	return p != nil && p.NeverFresh() && p.HasValidator() && !r.mayServeWhile()
+	return r.passedOver || r.wished.wantsOwn() || p != nil && p.NeverFresh() && p.HasValidator() && !r.mayServeWhile()
 }
 
 // mayFill says whether a page may be filled for the request.
@@ -56,7 +65,7 @@ func (r *request) mayFill() bool {
 // a request with a body, which must not shape a page. A page within its window
 // will do for a HEAD.
 func (r *request) fillsNothing() {
-	if r.ctx.IsHead() && r.revalidating() {
+	if r.ctx.IsHead() && (r.revalidating() || r.updates()) {
 		return
 	}
 	r.forward()
@@ -128,12 +137,13 @@ func (r *request) newFill(flight *pagecache.Flight) *fill {
 // answer asks the origin, tells those who wait, and answers the visitor.
 func (r *request) answer(f *fill) {
 	done := f.run(r.edge.living, r.interim())
+	r.result.variants = f.variants
 	switch {
 	case done.arrives != nil:
 		r.answerArriving(&done)
 	case done.page != nil && !(done.forOne() && f.asked.Withheld):
 		r.answerPage(&done)
-	case done.failed() && r.serveOnError():
+	case done.failed() && r.serveOnError(done.status()):
 		done.close()
 	case done.err != nil:
 		r.source = sourceMiss
@@ -166,9 +176,7 @@ func (r *request) answerPage(done *filled) {
 		r.result.reason = done.reason.String()
 	}
 	r.result.beside, r.result.validate = done.beside, done.validate
-	if done.validated {
-		r.result.forwarded = fasthttp.StatusNotModified
-	}
+	r.result.forwarded = done.forwarded
 	r.respondPage(found{Hit: pagecache.Hit{Page: done.page}, source: sourceStored, ttl: done.page.TTL(r.began)})
 }
 
@@ -194,7 +202,7 @@ func (r *request) follow(f *pagecache.Flight) bool {
 		r.edge.metrics.collapsed.Add(1)
 		r.result.kept, r.result.collapsed = true, true
 		r.respondPage(found{Hit: pagecache.Hit{Page: res.Page}, arrives: res.Body, source: sourceStored, ttl: res.Page.TTL(r.began)})
-	case res.Outcome == pagecache.FlightFailed && r.serveOnError():
+	case res.Outcome == pagecache.FlightFailed && r.serveForFlight(&res):
 	case res.Outcome == pagecache.FlightFailed && res.Status != 0 && !r.snapshot().identified():
 		r.followFailure(&res)
 	default:
@@ -208,7 +216,7 @@ func (r *request) follow(f *pagecache.Flight) bool {
 
 // mayServeWhile says whether the stale page may be served while a fill runs.
 func (r *request) mayServeWhile() bool {
-	return r.stale.Page != nil && r.keyed.mayServeWhile(r.stale.Page, r.began)
+	return r.stale.Page != nil && r.wished.takesWhile() && r.keyed.mayServeWhile(r.stale.Page, r.began)
 }
 
 // revalidating serves the stale page while another's fill runs, if it may.
@@ -220,31 +228,36 @@ func (r *request) revalidating() bool {
 	return true
 }
 
-// serveOnError serves the stale page in place of a failure, if it may.
-func (r *request) serveOnError() bool {
-	if r.stale.Page == nil || !r.keyed.mayServeOnError(r.stale.Page, time.Now()) {
+// serveOnError serves the stale page in place of a failure, if it may. status is
+// the origin's; 0: there was no answer.
+func (r *request) serveOnError(status int) bool {
+	if r.stale.Page == nil || !r.mayServeOnError(r.stale.Page, time.Now()) {
 		return false
 	}
+	r.result.failed, r.result.forwarded = true, status
 	r.respondPage(r.stale)
 	return true
 }
 
-// invalidates removes the pulled pages of the URL after an unsafe method that
-// the app took (RFC 9111, section 4.4). What is published is not touched: its
-// publisher knows.
-func (r *request) invalidates(status int) {
-	h := &r.ctx.Request.Header
-	if h.IsGet() || h.IsHead() || h.IsOptions() || status < 200 || status > 399 || !r.keeps() || !r.settings.keep.invalidate {
-		return
+// serveForFlight is serveOnError after another's fill.
+func (r *request) serveForFlight(res *pagecache.FlightResult) bool {
+	r.result.collapsed = true
+	if res.Page != nil && r.serveOnError(res.Page.Status) || r.serveOnError(0) {
+		return true
 	}
-	s := r.state.store
-	url := r.target.appendURL(nil, r.host, r.client.scheme)
-	s.epochs.of(url).Add(1)
-	s.flights.Invalidate(func(key string) bool { return len(key) >= len(url) && key[:len(url)] == string(url) })
-	r.keyed.take(&r.target, r, r.host, r.client.scheme)
-	if err := s.pulled.Delete(r.keyed.key); err != nil {
-		r.problem("invalidate", "a page may be left on the disk or in memcached: "+err.Error())
+	r.result.collapsed = false
+	return false
+}
+
+// mayServeOnError says whether a page may stand in for an answer, by its own
+// word, or by the visitor's (RFC 5861, section 4).
+func (r *request) mayServeOnError(p *pagecache.Page, now time.Time) bool {
+	if r.keyed.mayServeOnError(p, now) {
+		return true
 	}
+	f := r.keyed.freshness(p)
+	wished := r.wished.staleIfError
+	return wished > 0 && r.keyed.verdict(p) != pagecache.Gone && f.ServeStale(uint32(wished-1), now)
 }
 
 // identified says whether the visitor's request shows who he is.

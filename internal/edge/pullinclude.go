@@ -52,6 +52,9 @@ func (a *assembly) pull(ctx context.Context, in *inner) ssi.Fragment {
 // refreshInclude fills a fragment again while the stale one is used, unless
 // somebody does so already.
 func (a *assembly) refreshInclude(in *inner) {
+	if a.state.store.resting.Has(in.keyed.key) {
+		return
+	}
 	if f, leader := a.state.store.flights.Join(in.keyed.key); leader {
 		a.edge.refresh(&in.target, a.visitor, in.stale.Page, f)
 	}

@@ -3,9 +3,14 @@ package edge
 import (
 	"bytes"
 	"runtime/debug"
+	"time"
 
 	"github.com/ssiedge/ssiedge/pagecache"
 )
+
+// refreshPause is how long after a fill in the background that failed the next
+// one for the page may begin. Its visitors have the stale page meanwhile.
+const refreshPause = 5 * time.Second
 
 // refresh fills a page again while visitors get the stale one. It is nobody's
 // request: cookies and Authorization that are not in the key stay behind.
@@ -18,6 +23,9 @@ func (e *Edge) refresh(of *target, visitor *visitor, stale *pagecache.Page, flig
 		f := &fill{edge: e, target: t, keyed: new(keyed), visitor: v, flight: flight, stale: stale}
 		f.keyed.take(t, v, v.route, v.scheme)
 		done := f.run(e.living, nil)
+		if done.failed() {
+			t.state.store.resting.Add(f.keyed.key, refreshPause)
+		}
 		done.close()
 	})
 }

@@ -137,10 +137,13 @@ func (r *request) respondReply(p *reply) { r.respondRead(p, nil) }
 // respondRead is respondReply where a first part of the body was read already:
 // more than is kept or assembled.
 func (r *request) respondRead(p *reply, read []byte) {
-	r.invalidates(p.status())
+	r.invalidates(p)
 	r.replyHead(p)
 	processed := r.processed(p.header().ContentType())
 	switch {
+	case r.ctx.IsHead() && !processed && r.hasAlready(p.status()):
+		p.close()
+		r.sayUnmodified()
 	case p.bodiless(r.ctx.Method()):
 		if processed && r.ctx.IsHead() {
 			// Only a body would tell whether there is something to assemble.

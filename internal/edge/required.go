@@ -30,7 +30,7 @@ func (r *request) lacks(a *assembly, err error) {
 		if r.lacking = a.hold.lacking; r.lacking == nil {
 			r.lacking = []byte{}
 		}
-		if r.serveOnError() {
+		if r.serveOnError(0) {
 			return
 		}
 	}

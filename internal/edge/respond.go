@@ -51,6 +51,9 @@ func (r *request) respondPage(f found) {
 		r.addVary(acceptEncoding)
 	}
 	v := validators{etag: f.Page.ETag, modified: f.Page.Modified}
+	if f.pulled() && v.modified == 0 && has(&r.ctx.Request.Header, fieldIfModifiedSince) {
+		v.made, _ = parseHTTPDate(f.Page.Field("date"))
+	}
 	if f.Page.Status == fasthttp.StatusOK { // conditions and ranges are of a 200
 		if s := evaluate(&r.ctx.Request.Header, v); s != 0 {
 			r.unmodified(f, s)

@@ -22,7 +22,9 @@ type request struct {
 	keyed      keyed  // of pulled pages; taken by lookup
 	unkeepable bool   // the key is known as not keepable
 	lacking    []byte // canonical URL of a required fragment that failed: the stale page is tried without it
-	stale      found  // a page that only a window may bring; Page nil: none
+	stale      found  // a page that only a window may bring, or validation; Page nil: none
+	wished     directives
+	passedOver bool // stale is fresh, and not what the visitor wishes
 	result     outcome
 	visitor    *visitor // nil until something needs the snapshot
 	source     source   // what answered, for Cache-Status, log and metrics
@@ -43,6 +45,10 @@ func (r *request) serve() {
 	if r.fromCache() {
 		if f, ok := r.lookup(); ok {
 			r.respondPage(f)
+			return
+		}
+		if r.wished.onlyIfCached {
+			r.fail(fasthttp.StatusGatewayTimeout)
 			return
 		}
 		r.fill()
@@ -66,6 +72,7 @@ func (r *request) begin(e *Edge, ctx *fasthttp.RequestCtx) {
 	r.source, r.streaming = sourceNone, false
 	r.lacking = nil
 	r.stale, r.unkeepable, r.result, r.member = found{}, false, outcome{}, r.member[:0]
+	r.wished, r.passedOver = directives{}, false
 	r.client.addr, _ = peerAddr(ctx.RemoteAddr()) // until the head has been read
 }
 

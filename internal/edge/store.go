@@ -18,13 +18,14 @@ type store struct {
 	pulled      *pagecache.Pulled
 	tier        *pagecache.MemcacheTier // nil: none
 	flights     *pagecache.Flights
-	notKeepable *pagecache.NotKeepable
+	notKeepable *pagecache.Marks // keys whose last answer may not be kept
+	resting     *pagecache.Marks // keys whose last fill in the background failed
 	epochs      *epochs
 }
 
 // newStore opens the journal, and the tiers of o.
 func newStore(e *Edge, o *Options) (*store, error) {
-	s := &store{journal: pagecache.NewMemoryJournal(), notKeepable: pagecache.NewNotKeepable(), epochs: newEpochs()}
+	s := &store{journal: pagecache.NewMemoryJournal(), notKeepable: pagecache.NewMarks(), resting: pagecache.NewMarks(), epochs: newEpochs()}
 	var err error
 	if place := o.journalPlace(); place != "" {
 		if s.journal, err = pagecache.OpenFileJournal(place, e.log); err != nil {

@@ -24,6 +24,7 @@ func (f *fill) offers() []*pagecache.Page {
 	}
 	k := f.keyed.at(time.Now())
 	variants, vary := f.target.state.store.pulled.Variants(&k)
+	f.variants = len(variants) > 0
 	// An app that gives all its visitors one entity-tag must not have one of
 	// them shown the page of another.
 	if slices.Contains(vary, "Cookie") || slices.Contains(vary, "Authorization") {
@@ -70,7 +71,6 @@ func (f *fill) renew(old *pagecache.Page, head *pagecache.Reply, seq uint64) fil
 	case d.Keep:
 		done = f.put(page, his, &d)
 	}
-	done.validated = true
 	return done
 }
 
