@@ -45,6 +45,9 @@ func (p *parser) configure(it *item, arg int, pm *param) (bad *fault) {
 			return parameter(pm.valueAt, err.Error(), "write bytes or abbrev")
 		}
 	}
+	if arg == argErrmsg && p.o.SilentErrors {
+		return nil
+	}
 	p.t.configs = append(p.t.configs, op)
 	p.emit(instr{op: opConfig, pos: p.place(it), a: len(p.t.configs) - 1})
 	return nil

@@ -16,9 +16,11 @@ const (
 
 var encodingNames = [...]string{"entity", "none", "url", "urlencoded", "base64"}
 
+// encodingOf finds an encoding by its name, in any case in the apache dialect. To nginx "NONE" is unknown, and the value
+// is encoded.
 func encodingOf(name []byte, d Dialect) (encoding, bool) {
 	for i, s := range encodingNames {
-		if !equalFold(name, s) {
+		if string(name) != s && (d == DialectNginx || !equalFold(name, s)) {
 			continue
 		}
 		if encoding(i) == encodeURL && d == DialectApache {

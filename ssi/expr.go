@@ -92,8 +92,12 @@ func (c *match) compile(d *document) (*regexp.Regexp, error) {
 	return c.t.patterns.at(string(source))
 }
 
-// keepGroups keeps the groups of a match. Named ones become variables, as in nginx; a group without part in it is empty.
+// keepGroups keeps the groups of a match. Named ones become variables, as in nginx; a group without part in it is empty,
+// and unknown if no later one has a part.
 func (d *document) keepGroups(re *regexp.Regexp, subject []byte, pairs []int) {
+	for pairs[len(pairs)-1] < 0 {
+		pairs = pairs[:len(pairs)-2]
+	}
 	d.scope.caps = &captures{subject: subject, pairs: pairs}
 	for i, name := range re.SubexpNames() {
 		if name != "" {

@@ -63,7 +63,7 @@ func (d *document) listed(failed bool) bool {
 
 // voids says whether a fragment leaves the variable as it is that a list with set= wants.
 func (d *document) voids(f *Fragment) bool {
-	return d.list != nil && d.op.set != nil && f.Status >= 300
+	return d.list != nil && d.op.set != nil && f.keeps()
 }
 
 // admit makes the include at hand of a directive, unless something forbids to ask for it.
@@ -145,6 +145,9 @@ func (d *document) child(op *includeOp, pos position, stub *block) *document {
 	}
 	if op.set != nil {
 		c.capture = new(capture)
+		if _, ok := d.scope.lookup(*op.set); !ok {
+			d.scope.set(*op.set, nil) // known to the fragment already, as in nginx
+		}
 	} else {
 		d.pieces = append(d.pieces, piece{sub: c})
 	}
@@ -170,7 +173,7 @@ func (d *document) become(f Fragment) {
 		return
 	}
 	switch {
-	case d.op.set != nil && (f.Err != nil || f.Status >= 300):
+	case d.op.set != nil && (f.Err != nil || f.keeps()):
 		d.void = true
 	case f.Err == nil && f.Template != nil && len(f.Template.src) > 0:
 		d.begin(f.Template, 0, len(f.Template.code), f.Variables)
@@ -186,6 +189,10 @@ func (d *document) become(f Fragment) {
 		d.print(d.failText)
 	}
 }
+
+// keeps says that a variable keeps its old value: nginx has none for it where the status forbids a body, and wants none
+// of an error. An answer that is only empty makes it empty.
+func (f *Fragment) keeps() bool { return f.Status >= 300 || f.Status == 204 }
 
 // failsList notes what became of a member of the list; true: nothing stands in its place.
 func (d *document) failsList(f Fragment) bool {
@@ -224,9 +231,6 @@ func (d *document) settle() {
 	if n <= maxExpanded && !c.void {
 		d.scope.set(name, c.appendTo(make([]byte, 0, n)))
 		return
-	}
-	if _, ok := d.scope.lookup(name); !ok {
-		d.scope.set(name, nil)
 	}
 	if !c.void {
 		d.failed(c.pos, KindLimit, fmt.Errorf("include %q: larger than the 64 KiB that set= takes", c.url))

@@ -34,7 +34,7 @@ type Fragment struct {
 	Body      []byte    // printed as it is; kept until the run is closed
 	Variables Variables // of the fragment; needed with Template, and used by a stub also with Err
 	Err       error     // the fragment failed: the stub stands for it, else the error message; ErrTooLarge: the run ends
-	Status    int       // of the answer; set= keeps the old value from 300 on
+	Status    int       // of the answer; set= keeps the old value for 204 and from 300 on
 }
 
 // Includer answers includes.

@@ -101,9 +101,6 @@ func (in *includeParams) common(op *includeOp) *fault {
 	}
 	if s := in.set; s != nil {
 		name := lowerString(s.value)
-		if name == "" {
-			return namelessSet(s)
-		}
 		op.set, op.wait = &name, true
 	}
 	if s := in.stub; s != nil {

@@ -12,7 +12,7 @@ func TestLiterals(t *testing.T) {
 		{"places", "<!--#include virtual='/a' -->\n <!--#include file=\"b.html\" wait=no -->\n<!--#include file='b.html' -->", "/a 1:1\nb.html 3:1"},
 		{"variables", "<!--#include virtual='/$a' --><!--#include virtual='/${a}' --><!--#include virtual='/\\$a' -->", "/$a 1:63"},
 		{"empty", "<!--#include virtual='' -->", " 1:1"},
-		{"wrong ones are none", "<!--#include file='../a' --><!--#include virtual=/a set='' --><!--#include -->", ""},
+		{"wrong ones are none", "<!--#include file='../a' --><!--#include virtual=/a set=x stub=y --><!--#include -->", ""},
 		{"list", "<!--#include virtual=/a file=../b virtual=/$c file=d onerror=/e --><!--#include virtual=/f -->", "/a 1:1\nd 1:1\n/e 1:1?\n/f 1:68"},
 		{"in branches", "<!--#if expr=$a --><!--#include virtual=/a --><!--#elif expr=$b --><!--#include virtual=/b --><!--#else -->" +
 			"<!--#include virtual=/c --><!--#endif --><!--#include virtual=/d -->", "/a 1:20?\n/b 1:68?\n/c 1:108?\n/d 1:149"},

@@ -26,10 +26,7 @@ func (p *parser) set(it *item) *fault {
 	if bad != nil {
 		return bad
 	}
-	name := lowerString(a[argVar].value)
-	if name == "" {
-		return namelessSet(a[argVar])
-	}
+	name := lowerString(a[argVar].value) // nginx takes an empty name for one like others
 	value, bad := p.phrase(a[argValue], false)
 	if bad != nil {
 		return bad

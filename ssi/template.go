@@ -23,7 +23,7 @@ type Options struct {
 	Dialect        Dialect     // DialectNginx by default
 	Expressions    Expressions // of the apache dialect; ExpressionsAp by default
 	ErrorMessage   string      // "": DefaultErrorMessage
-	SilentErrors   bool        // print nothing where a directive went wrong, unless the document has a config errmsg
+	SilentErrors   bool        // print nothing where a directive went wrong, whatever config errmsg says
 	UnknownIsError bool        // <!--#word that is no command prints the error message; false: it is kept as text
 	Printenv       bool        // printenv prints the variables; false: it prints the error message
 	MaxDirective   int         // bytes, brackets included; 0: DefaultMaxDirective
