@@ -4,26 +4,38 @@ import "bytes"
 
 // cookieValue finds a cookie in one line of a Cookie field. The value is raw,
 // up to the semicolon, quotes included, and the first cookie of that name
-// wins, as in nginx. Names of cookies are case-sensitive (RFC 6265); nginx's
-// $cookie_NAME is not, so exact is false for SSI variables.
+// wins. Names of cookies are case-sensitive (RFC 6265).
 //
 // fasthttp's own parser is not used: it rewrites the field it reads.
-func cookieValue(line []byte, name string, exact bool) ([]byte, bool) {
+func cookieValue(line []byte, name string) ([]byte, bool) {
 	for len(line) > 0 {
-		pair := line
-		if i := bytes.IndexByte(line, ';'); i >= 0 {
-			pair, line = line[:i], line[i+1:]
-		} else {
-			line = nil
-		}
-		pair = bytes.TrimLeft(pair, " \t")
-		key, value, ok := bytes.Cut(pair, []byte("="))
-		if !ok || len(key) != len(name) {
-			continue
-		}
-		if string(key) == name || !exact && equalFold(key, name) {
+		var pair []byte
+		pair, line, _ = bytes.Cut(line, []byte(";"))
+		key, value, ok := bytes.Cut(bytes.TrimLeft(pair, " \t"), []byte("="))
+		if ok && string(key) == name {
 			return bytes.TrimRight(value, " \t"), true
 		}
+	}
+	return nil, false
+}
+
+// cookieVariable finds a cookie as nginx does for $cookie_NAME: its name in any
+// case, blanks around the equals sign, a comma between cookies as good as a
+// semicolon, though not in a value.
+func cookieVariable(line []byte, name string) ([]byte, bool) {
+	for line = bytes.TrimLeft(line, " "); len(line) > 0; line = bytes.TrimLeft(line, " ") {
+		if len(line) >= len(name) && equalFold(line[:len(name)], name) {
+			line = bytes.TrimLeft(line[len(name):], " ")
+			if value, ok := bytes.CutPrefix(line, []byte("=")); ok {
+				value, _, _ = bytes.Cut(bytes.TrimLeft(value, " "), []byte(";"))
+				return value, true
+			}
+		}
+		i := bytes.IndexAny(line, ";,")
+		if i < 0 {
+			break
+		}
+		line = line[i+1:]
 	}
 	return nil, false
 }

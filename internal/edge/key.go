@@ -159,7 +159,7 @@ func (e *epochs) append(dst, url []byte) []byte {
 
 func (r *request) cookieFor(name string) ([]byte, bool) {
 	for _, line := range r.ctx.Request.Header.PeekAll(fasthttp.HeaderCookie) {
-		if value, ok := cookieValue(line, name, true); ok {
+		if value, ok := cookieValue(line, name); ok {
 			return value, true
 		}
 	}
@@ -178,7 +178,7 @@ func (r *request) line(name string) []byte {
 	return joinLines(name, lines)
 }
 
-func (v *visitor) cookieFor(name string) ([]byte, bool) { return v.findCookie(name, true) }
+func (v *visitor) cookieFor(name string) ([]byte, bool) { return v.findCookie(name, cookieValue) }
 
 func (v *visitor) line(name string) []byte {
 	var lines [][]byte

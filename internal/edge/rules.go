@@ -153,7 +153,7 @@ func (b *Bypass) bypasses(h *fasthttp.RequestHeader) bool {
 	lines := h.PeekAll(fasthttp.HeaderCookie)
 	for _, name := range b.Cookies {
 		for _, line := range lines {
-			if _, ok := cookieValue(line, name, true); ok {
+			if _, ok := cookieValue(line, name); ok {
 				return true
 			}
 		}
@@ -172,7 +172,7 @@ func (b *Bypass) bypassesVisitor(v *visitor) bool {
 		}
 	}
 	for _, name := range b.Cookies {
-		if _, ok := v.findCookie(name, true); ok {
+		if _, ok := v.findCookie(name, cookieValue); ok {
 			return true
 		}
 	}

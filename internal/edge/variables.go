@@ -122,9 +122,11 @@ func (d *document) private(name string) ([]byte, bool) {
 	case "request_id":
 		return v.id, true
 	case "content_type":
-		return v.get("Content-Type"), true
+		value := v.get("Content-Type")
+		return value, value != nil
 	case "content_length":
-		return v.get("Content-Length"), true
+		value := v.get("Content-Length")
+		return value, value != nil
 	}
 	return nil, false
 }
@@ -181,15 +183,16 @@ func namesVariable(header []byte, name string) bool {
 	return true
 }
 
-// cookie is nginx's $cookie_NAME: raw, the first one, its name in any case.
+// cookie is nginx's $cookie_NAME.
 func (v *visitor) cookie(name string) ([]byte, bool) {
-	return v.findCookie(name, false)
+	return v.findCookie(name, cookieVariable)
 }
 
-func (v *visitor) findCookie(name string, exact bool) ([]byte, bool) {
+// findCookie looks through the lines of Cookie fields by find.
+func (v *visitor) findCookie(name string, find func(line []byte, name string) ([]byte, bool)) ([]byte, bool) {
 	for i := range v.fields {
 		if equalFold(v.fields[i].name, "Cookie") {
-			if value, ok := cookieValue(v.fields[i].value, name, exact); ok {
+			if value, ok := find(v.fields[i].value, name); ok {
 				return value, true
 			}
 		}
@@ -198,9 +201,9 @@ func (v *visitor) findCookie(name string, exact bool) ([]byte, bool) {
 }
 
 // queryValue is nginx's $arg_NAME: the first parameter of that name in any
-// case, raw; one without "=" is unknown.
+// case, raw; one without "=" is unknown, as is one without a name.
 func queryValue(query []byte, name string) ([]byte, bool) {
-	for len(query) > 0 {
+	for len(query) > 0 && name != "" {
 		var pair []byte
 		pair, query, _ = bytes.Cut(query, []byte("&"))
 		if key, value, ok := bytes.Cut(pair, []byte("=")); ok && equalFold(key, name) {

@@ -43,8 +43,14 @@ func TestVariables(t *testing.T) {
 		{"cookie_a", "one", ""},
 		{"COOKIE_Q", `"x y"`, ""},
 		{"cookie_last", "3", ""},
+		{"cookie_blanks", "b c", ""},
+		{"cookie_comma", "4", ""},
+		{"cookie_lasting", `\(none\)`, ""},
 		{"cookie_none", `\(none\)`, ""},
-		{"http_cookie", `a=one;q="x y"; =d; last=3`, ""},
+		{"content_type", `\(none\)`, ""},
+		{"content_length", `\(none\)`, ""},
+		{"arg_", `\(none\)`, ""},
+		{"http_cookie", `a=one;q="x y"; =d; last=3;  Blanks = b c; x=1, comma=4`, ""},
 		{"http_user_agent", "test/1", ""},
 		{"HTTP_X_TWICE", "1, 2", ""},
 		{"http_x_empty", "", ""},
@@ -67,7 +73,7 @@ func TestVariables(t *testing.T) {
 		"dir/p.html": page.String() + `<!--#include virtual="f.html?c=3&b=q" -->`, "dir/f.html": fragment.String(),
 	}))
 	a := e.get("/dir//p/?a=1&b=%7e&utm_source=x", "Host: WWW.Example.com:8080",
-		`Cookie: a=one;q="x y"; =d`, "Cookie: last=3", "User-Agent: test/1", "X-Twice: 1", "X-Twice: 2", "X-Empty:", "Referer: http://x/",
+		`Cookie: a=one;q="x y"; =d`, "Cookie: last=3;  Blanks = b c; x=1, comma=4", "User-Agent: test/1", "X-Twice: 1", "X-Twice: 2", "X-Empty:", "Referer: http://x/",
 		"X-Request-Id: abc", "X_Under_Score: 1", "Authorization: Basic secret", "Proxy-Authorization: Basic secret")
 	lines := strings.Split(a.body, "\n")
 	if len(lines) != 2*len(tests)+1 {
