@@ -1,9 +1,9 @@
 # What a developer needs every day. .ci/run calls the same targets.
 
-# Debian's names of what the tests run against: nginx as an oracle, memcached,
-# a real Rails app and a large one, a browser, and the pages that the trace is
+# Debian's names of what the tests run against: nginx and Apache as oracles,
+# memcached, a real Rails app and a large one, a browser, and the pages that the trace is
 # replayed over.
-PACKAGES = nginx memcached curl ruby-railties ruby-actionpack-page-caching ruby-dalli puma postgresql-doc-15 \
+PACKAGES = nginx apache2-bin memcached curl ruby-railties ruby-actionpack-page-caching ruby-dalli puma postgresql-doc-15 \
 	redmine redmine-sqlite dbconfig-sqlite3 chromium
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2

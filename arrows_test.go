@@ -68,6 +68,7 @@ var policy = map[string]may{
 	},
 	"internal/realtest": {others: []string{unix}},
 	"internal/e2e":      {tests: []string{memcache, chromedp, cdpNetwork}},
+	"internal/oracle":   {},
 }
 
 // testLibraries may be imported by every package's tests.
