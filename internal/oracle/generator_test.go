@@ -53,7 +53,7 @@ func (m *maker) join(label string, of []string, most int) string {
 // end and looks like the beginning of a directive is a difference.
 func (m *maker) page() string {
 	var b strings.Builder
-	for range m.number("blocks", 0, 0) {
+	for range m.number("blocks", 0, 2) {
 		b.WriteString(m.block())
 	}
 	for range m.number("parts", 1, 12) {
