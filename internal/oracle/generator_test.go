@@ -63,7 +63,7 @@ func (m *maker) page() string {
 }
 
 // fragment makes a document to be included: without includes of its own.
-// The one for a variable has no errors: nginx gives up the page then.
+// The one for a variable has no errors, where nginx gives up the page.
 func (m *maker) fragment() string {
 	var b strings.Builder
 	for range m.number("parts", 0, 4) {
