@@ -48,7 +48,7 @@ func TestConfigurationsInDocs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"README.md", "docs/operations.md"} {
+	for _, name := range []string{"README.md", "docs/operations.md", "docs/ssi.md", "docs/from-nginx.md", "docs/from-apache.md"} {
 		for _, block := range blocks(t, name, "toml") {
 			src := strings.ReplaceAll(block, `"/srv/`, `"`+dir+`/srv/`)
 			cfg, err := conf.Parse(filepath.Join(dir, "ssiedge.toml"), []byte(src), os.LookupEnv)
