@@ -3,6 +3,7 @@ package pagecache
 import (
 	"crypto/sha256"
 	"log/slog"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -71,7 +72,6 @@ type Disk struct {
 	waiting atomic.Int64 // bytes in the queue
 	size    atomic.Int64
 	wake    chan struct{} // there is something to tidy
-	rescan  chan struct{}
 	scanned chan struct{} // closed after the first scan
 	lock    diskLock
 	buffers diskBuffers
@@ -133,7 +133,7 @@ func openDisk(o DiskOptions, limits diskLimits) (*Disk, error) {
 	}
 	d := &Disk{
 		options: o, log: o.Log, limits: limits, now: time.Now, run: newJournalName(),
-		queue: make(chan *diskJob, diskQueuePages), wake: make(chan struct{}, 1), rescan: make(chan struct{}, 1),
+		queue: make(chan *diskJob, diskQueuePages), wake: make(chan struct{}, 1),
 		scanned: make(chan struct{}), index: newDiskIndex(), pending: make(map[diskName]*diskJob),
 	}
 	if d.log == nil {
@@ -141,11 +141,14 @@ func openDisk(o DiskOptions, limits diskLimits) (*Disk, error) {
 	}
 	d.health = diskHealth{log: d.log, path: o.Path, pause: limits.pause, start: time.Now()}
 	d.size.Store(o.Size)
-	var err error
-	if d.options.Path, d.folder, err = makeDisk(o.Path, o.Journal); err != nil {
+	path, err := filepath.Abs(o.Path) // it holds when the process goes elsewhere
+	if err != nil {
 		return nil, err
 	}
-	if err := d.lock.take(d.pages()); err != nil {
+	d.options.Path = path
+	d.folder = filepath.Join(d.pages(), journalFolder(o.Journal))
+	if _, err := d.take(); err != nil {
+		d.lock.release()
 		return nil, err
 	}
 	return d, nil

@@ -19,22 +19,37 @@ const diskPages = "pages"
 
 func (d *Disk) pages() string { return filepath.Join(d.options.Path, diskPages) }
 
-// makeDisk makes the folders of a tier as far as they are missing, and gives
-// the path, absolute, and that of the pages of a journal.
-func makeDisk(path, journal string) (root, folder string, err error) {
-	if root, err = filepath.Abs(path); err != nil { // it holds when the process goes elsewhere
-		return "", "", err
+// take makes the folders of the tier as far as they are missing, and takes them
+// for this process. anew says that the folder of the pages was missing.
+func (d *Disk) take() (anew bool, err error) {
+	if err := CheckDisk(d.options.Path); err != nil {
+		return false, err
 	}
-	if err := CheckDisk(root); err != nil {
-		return "", "", err
-	}
-	folder = filepath.Join(root, diskPages, journalFolder(journal))
-	for _, dir := range []string{root, filepath.Dir(folder), folder} {
+	for _, dir := range []string{d.options.Path, d.pages()} {
 		if err := os.Mkdir(dir, 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
-			return "", "", err
+			return false, err
 		}
 	}
-	return root, folder, nil
+	if err := d.lock.take(d.pages()); err != nil {
+		return false, err
+	}
+	err = os.Mkdir(d.folder, 0o750)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil // what else may be there, opening files tells
+	}
+	return err == nil, err
+}
+
+// restore takes the folder again, making it anew, when somebody has removed it.
+// What the index knew is gone then.
+func (d *Disk) restore() error {
+	d.mu.Lock() // whoever puts a file into the new folder notes it after this
+	defer d.mu.Unlock()
+	anew, err := d.take()
+	if anew && d.complete {
+		d.index = newDiskIndex()
+	}
+	return err
 }
 
 // CheckDisk says what keeps path from being the folder of a Disk: it can be

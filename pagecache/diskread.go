@@ -84,6 +84,9 @@ func (d *Disk) absent(n *diskName) {
 	if _, err := os.Lstat(filepath.Join(d.folder, n.path())); !errors.Is(err, fs.ErrNotExist) {
 		return // it came meanwhile
 	}
+	if _, err := os.Lstat(d.folder); err != nil {
+		return // the disk itself is away, and may come back
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if i := d.index.find(n); i != 0 {

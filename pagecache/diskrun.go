@@ -20,7 +20,7 @@ func (d *Disk) Run(ctx context.Context) {
 		wg.Go(func() { d.writeJobs(ctx.Done()) })
 	}
 	wg.Go(func() { d.keepTidy(ctx) })
-	wg.Go(func() { d.keepCounting(ctx) })
+	wg.Go(func() { d.scan(ctx) })
 	<-ctx.Done()
 	d.mu.Lock()
 	d.closed = true // a Put that was before the writers' last look is written

@@ -23,31 +23,10 @@ const (
 	scanBatch = 256 // files between two pauses
 )
 
-// keepCounting counts the files that are there, now and whenever some may have
-// come by themselves. Then it removes the pages of other journals.
-func (d *Disk) keepCounting(ctx context.Context) {
-	for first := true; ; first = false {
-		d.scan(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		if first {
-			close(d.scanned)
-			d.removeOthers(ctx)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-d.rescan:
-			d.mu.Lock()
-			d.complete = false
-			d.mu.Unlock()
-		}
-	}
-}
-
-// scan makes the index complete. Until then pages are found by their paths. A
-// folder that cannot be read is as good as empty: it is said in the log.
+// scan makes the index complete: it counts the files that an earlier process
+// left. Until then pages are found by their paths. A folder that cannot be read
+// is as good as empty: it is said in the log. Then the pages of other journals
+// are removed.
 func (d *Disk) scan(ctx context.Context) {
 	pace := newPace(d.limits.rate)
 	for sub := range 256 {
@@ -64,6 +43,8 @@ func (d *Disk) scan(ctx context.Context) {
 		}
 	}
 	d.adopt()
+	close(d.scanned)
+	d.removeOthers(ctx)
 }
 
 func subfolder(n int) string { return string([]byte{hexDigits[n>>4], hexDigits[n&15]}) }

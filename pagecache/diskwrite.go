@@ -203,7 +203,7 @@ func (d *Disk) makeFolder(path string) error {
 	err := os.Mkdir(path, 0o750)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return nil // what else may be there, opening the file tells
+		return nil // as in take
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
@@ -215,22 +215,6 @@ func (d *Disk) makeFolder(path string) error {
 		return nil
 	}
 	return err
-}
-
-// restore makes the folder anew that somebody has removed, and takes it again.
-// What may have come back with it is counted anew.
-func (d *Disk) restore() error {
-	if _, _, err := makeDisk(d.options.Path, d.options.Journal); err != nil {
-		return err
-	}
-	if err := d.lock.take(d.pages()); err != nil {
-		return err
-	}
-	select {
-	case d.rescan <- struct{}{}:
-	default:
-	}
-	return nil
 }
 
 // blocksOf gives the blocks that a file of a size takes.
