@@ -66,6 +66,8 @@ var policy = map[string]may{
 		ours:   []string{"conf", "internal/edge", "internal/admin", "internal/check", "internal/demo", "internal/warm", "internal/accesslog", "ssi", "pagecache", "origin"},
 		others: []string{cobra, errgroup, fasthttp, prometheus, promhttp, collectors, unix, term},
 	},
+	"internal/conformance": {tests: []string{module + "/conf", module + "/internal/edge", module + "/pagecache"}},
+
 	"internal/realtest": {others: []string{unix}},
 	"internal/e2e":      {tests: []string{memcache, chromedp, cdpNetwork}},
 	"internal/oracle":   {},

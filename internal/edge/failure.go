@@ -26,7 +26,7 @@ func (f *fill) refused(p *reply, d *pagecache.Decision, seq uint64) filled {
 		p.close()
 		return filled{err: err}
 	}
-	plain, err := decoded(p.header(), body, limit)
+	plain, err := f.decoded(p, body)
 	if err != nil {
 		done.read = body
 		return done

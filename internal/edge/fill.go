@@ -171,7 +171,7 @@ func (f *fill) outgoing() *outgoing {
 // knows stays in it, since the origin was asked for none: nothing else is to be
 // had there.
 func (f *fill) keep(p *reply, body []byte, d *pagecache.Decision, seq uint64) filled {
-	plain, err := decoded(p.header(), body, f.target.state.options.Limits.MaxKeep)
+	plain, err := f.decoded(p, body)
 	switch {
 	case errors.Is(err, errUnknownCoding):
 		plain = body
@@ -183,6 +183,18 @@ func (f *fill) keep(p *reply, body []byte, d *pagecache.Decision, seq uint64) fi
 	page := pagecache.NewPulledPage(p.status(), storedHead(p.status(), fields, d, time.Now()), plain, d.Freshness, seq)
 	p.close()
 	return f.put(page, his, d)
+}
+
+// decoded takes the content coding off a page's body, unless the origin says that
+// nobody may touch it (RFC 9111, section 5.2.2.6). A body that may be assembled is
+// touched all the same: the site has made that the origin's own doing.
+func (f *fill) decoded(p *reply, body []byte) ([]byte, error) {
+	h := p.header()
+	if !f.include && !f.target.processed(h.ContentType()) && len(h.Peek(fasthttp.HeaderContentEncoding)) > 0 &&
+		parseCacheControl(h.PeekAll(fasthttp.HeaderCacheControl)).limits&noTransform != 0 {
+		return nil, errUnknownCoding
+	}
+	return decoded(h, body, f.target.state.options.Limits.MaxKeep)
 }
 
 // put keeps a page in the tiers.

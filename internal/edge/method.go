@@ -6,7 +6,7 @@ import "github.com/valyala/fasthttp"
 const methods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 
 // known is step 4 as far as it needs no URL, since these need not have one:
-// the methods that no app gets to see, and OPTIONS of the server itself.
+// the methods that no app gets to see, and OPTIONS that is for us.
 func (r *request) known() bool {
 	h := &r.ctx.Request.Header
 	switch {
@@ -14,7 +14,7 @@ func (r *request) known() bool {
 		// CONNECT would make a proxy of us; TRACE shows a page's script
 		// the cookies it must not see.
 		r.refuseMethod(methods)
-	case h.IsOptions() && string(r.written) == "*":
+	case h.IsOptions() && optionsEndHere(h, r.written):
 		r.ctx.Response.Header.Set("Allow", methods)
 		r.ctx.SetStatusCode(fasthttp.StatusNoContent)
 	default:

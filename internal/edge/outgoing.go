@@ -40,9 +40,15 @@ func (o *outgoing) appendHead(b []byte) []byte {
 	b = append(append(append(append(b, o.method...), ' '), o.target...), " HTTP/1.1\r\n"...)
 	b = append(append(append(b, "Host: "...), o.host()...), "\r\n"...) // empty where HTTP/1.0 sent none
 	for i := range v.fields {
-		if f := &v.fields[i]; !f.hop && !o.drops(f.name) {
-			b = append(append(append(append(b, f.name...), ": "...), f.value...), "\r\n"...)
+		f := &v.fields[i]
+		if f.hop || o.drops(f.name) {
+			continue
 		}
+		value := f.value
+		if string(o.method) == fasthttp.MethodOptions && equalFold(f.name, fasthttp.HeaderMaxForwards) {
+			value = oneHopLess(value)
+		}
+		b = append(append(append(append(b, f.name...), ": "...), value...), "\r\n"...)
 	}
 	if o.identity {
 		b = append(b, "Accept-Encoding: identity\r\nSurrogate-Capability: ssiedge=\"SSI/1.0\"\r\n"...)

@@ -62,10 +62,11 @@ func join(edge *Edge, visitor, upstream net.Conn) int64 {
 		io.Copy(upstream, visitor)
 	})
 	sent, _ := io.Copy(visitor, upstream)
+	below := visitor // the goroutine reads visitor itself
 	if c, ok := visitor.(interface{ UnsafeConn() net.Conn }); ok {
-		visitor = c.UnsafeConn()
+		below = c.UnsafeConn()
 	}
-	visitor.Close()
+	below.Close()
 	wg.Wait()
 	return sent
 }
