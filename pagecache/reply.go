@@ -80,7 +80,17 @@ func ruleStatus(status int) bool {
 }
 
 // keepableStatus says whether an answer of a status may be a page at all: it
-// is final, whole, and no answer to somebody's condition.
+// is final, whole, and not about the one request that it answers, its condition,
+// its size or who sent it. Whoever can provoke such an answer could give it to
+// everybody.
 func keepableStatus(status int) bool {
-	return status >= 200 && status != http.StatusPartialContent && status != http.StatusNotModified
+	switch status {
+	case http.StatusPartialContent, http.StatusNotModified,
+		http.StatusProxyAuthRequired, http.StatusRequestTimeout, http.StatusLengthRequired, http.StatusPreconditionFailed,
+		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusRequestedRangeNotSatisfiable,
+		http.StatusExpectationFailed, http.StatusMisdirectedRequest, http.StatusUpgradeRequired, http.StatusPreconditionRequired,
+		http.StatusTooManyRequests, http.StatusRequestHeaderFieldsTooLarge, http.StatusHTTPVersionNotSupported:
+		return false
+	}
+	return status >= 200
 }

@@ -3,6 +3,7 @@ package pagecache
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -283,7 +284,8 @@ func (e *evidence) sharedAge() bool {
 const maxVaryFields = 16
 
 // readVary reads the names in all lines of Vary (RFC 9110, section 12.5.5).
-// ok is false where "*" is one of them, or there are too many.
+// ok is false where "*" is one of them, or no name of a field, which might be
+// meant for any, or there are too many.
 func readVary(fields []Field) (names []string, ok bool) {
 	for i := range fields {
 		if !equalFold(fields[i].Name, "vary") {
@@ -295,7 +297,7 @@ func readVary(fields []Field) (names []string, ok bool) {
 			if name = trimSpace(name); len(name) == 0 {
 				continue
 			}
-			if string(name) == "*" {
+			if string(name) == "*" || bytes.ContainsFunc(name, func(c rune) bool { return !isNameByte(c) }) {
 				return nil, false
 			}
 			if n := canonicalName(name); !slices.Contains(names, n) {
@@ -305,6 +307,12 @@ func readVary(fields []Field) (names []string, ok bool) {
 	}
 	slices.Sort(names)
 	return names, len(names) <= maxVaryFields
+}
+
+// isNameByte says whether a character may be part of a field's name (RFC 9110,
+// section 5.6.2).
+func isNameByte(c rune) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", c)
 }
 
 // canonicalName writes a field's name as Fields have it: Accept-Language.

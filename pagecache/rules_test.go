@@ -217,6 +217,7 @@ func TestDecide(t *testing.T) {
 
 		{"VAR_2", "Cache-Control: max-age=60\nVary: *", none, plain, "vary"},
 		{"VAR_2", "Cache-Control: max-age=60\nVary: Accept, *", none, plain, "vary"},
+		{"VAR_2", "Cache-Control: max-age=60\nVary: Accept Language", none, plain, "vary"},
 		{"VAR_2", "Cache-Control: max-age=60\nVary: Accept\nVary: *", none, ruled, "vary"},
 		{"SEC_4", "Cache-Control: max-age=60\nVary: a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p", none, plain, "60"},
 		{"SEC_4", "Cache-Control: max-age=60\nVary: a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q", none, plain, "vary"},

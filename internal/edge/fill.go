@@ -143,6 +143,9 @@ func (f *fill) judge(head *pagecache.Reply) pagecache.Decision {
 	if d.Keep && keep.variesByAsker(d.Vary) {
 		d.Keep, d.Reason = false, pagecache.ReasonVary
 	}
+	if d.Keep && f.mayBeAboutSize(head.Status) {
+		d.Keep, d.Reason = false, pagecache.ReasonStatus
+	}
 	return d
 }
 
@@ -153,6 +156,16 @@ func (f *fill) largest() int64 {
 		limit = min(limit, f.target.site.options.SSI.MaxFragment)
 	}
 	return limit
+}
+
+// largeHead is the bytes of a visitor's head from which on an app may refuse
+// it; the edge takes more than most.
+const largeHead = 4 << 10
+
+// mayBeAboutSize says whether an answer may be one to the size of the visitor's
+// head, and not to his question: not all apps have a status of its own for that.
+func (f *fill) mayBeAboutSize(status int) bool {
+	return len(f.visitor.bytes) > largeHead && (status == fasthttp.StatusBadRequest || status == fasthttp.StatusForbidden)
 }
 
 // outgoing is the request as the origin gets it.

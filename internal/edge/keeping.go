@@ -67,7 +67,7 @@ func set[T any](dst *T, value *T) {
 // by that, so a field that is withheld counts as absent for everybody.
 func (k *keeping) sends(a asker, name string) []byte {
 	switch {
-	case equalFold([]byte(name), "Accept-Encoding"), notOnFills([]byte(name)), endsHere([]byte(name)):
+	case equalFold([]byte(name), "Accept-Encoding"), endsHere([]byte(name)):
 		return nil
 	case equalFold([]byte(name), "Cookie"):
 		return k.sendsCookie(a)
@@ -75,7 +75,7 @@ func (k *keeping) sends(a asker, name string) []byte {
 		if k.mode() != CookiesAll {
 			return nil
 		}
-	case k.byRule() && !k.lists([]byte(name)):
+	case k.withholds([]byte(name)):
 		return nil
 	}
 	return a.line(name)

@@ -133,23 +133,8 @@ func (o *outgoing) drops(name []byte) bool {
 	case "Cookie", "Authorization":
 		return o.fill != nil && o.fill.mode() != CookiesAll
 	}
-	if o.include && notOnFills(name) {
+	if o.include && (notOnFills(name) || poses(name)) {
 		return true
 	}
-	return o.fill != nil && (notOnFills(name) || o.fill.byRule() && !o.fill.lists(name))
-}
-
-// notOnFills says whether a field is about the visitor's own request and its
-// body, or would have the app take it for another one.
-func notOnFills(name []byte) bool {
-	switch string(name) {
-	case "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "Range", "If-Range",
-		"Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Content-Range",
-		"Content-Md5", "Content-Digest", "Repr-Digest",
-		"X-Http-Method", "X-Http-Method-Override", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url",
-		"X-Host", "X-Original-Host", "X-Forwarded-Scheme", "X-Forwarded-Ssl", "X-Forwarded-Prefix",
-		"X-Url-Scheme", "Front-End-Https":
-		return true
-	}
-	return false
+	return o.fill != nil && o.fill.withholds(name)
 }
