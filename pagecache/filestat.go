@@ -17,6 +17,7 @@ type fileID struct {
 type fileStat struct {
 	id    fileID
 	mode  uint32
+	uid   uint32
 	links uint64
 }
 
@@ -72,6 +73,7 @@ func newFileStat(s *unix.Stat_t) fileStat {
 			change: s.Ctim.Nano(),
 		},
 		mode:  uint32(s.Mode),
+		uid:   s.Uid,
 		links: uint64(s.Nlink),
 	}
 }

@@ -40,10 +40,13 @@ type assembly struct {
 // assemblePage runs a published page.
 func (r *request) assemblePage(f found, t *ssi.Template) {
 	r.head(f.Page.Head)
-	path := f.Page.Name
+	d := &document{path: f.Page.Name, modified: f.Page.Modified}
+	if f.source == sourceFile {
+		d.file = f.Page
+	}
 	if f.pulled() {
 		r.pulledPart(f)
-		path = string(r.url.path)
+		d.path = string(r.url.path)
 	}
 	for _, name := range []string{"Etag", "Accept-Ranges"} {
 		r.ctx.Response.Header.Del(name)
@@ -52,7 +55,7 @@ func (r *request) assemblePage(f found, t *ssi.Template) {
 		r.ctx.Response.Header.Del("Last-Modified")
 	}
 	r.sign()
-	r.assemble(t, path, f.Page.Status)
+	r.assemble(t, d, f.Page.Status)
 }
 
 // pulledPart states the Age of a pulled page for the parts to be counted, and
@@ -66,13 +69,14 @@ func (r *request) pulledPart(f found) {
 }
 
 // assemble runs t and answers with what it prints. The answer's head stands in
-// the response already, but for what the parts have a say in. path is the
-// page's own, where relative includes start.
-func (r *request) assemble(t *ssi.Template, path string, status int) {
+// the response already, but for what the parts have a say in. d is the page,
+// with what is known of it by itself.
+func (r *request) assemble(t *ssi.Template, d *document, status int) {
 	r.edge.metrics.assembled.Add(1)
 	r.ctx.SetStatusCode(status)
 	a := r.assembly()
-	a.start(t, &document{assembly: a, path: path, query: a.visitor.query, top: true})
+	d.assembly, d.query, d.top = a, a.visitor.query, true
+	a.start(t, d)
 	defer func() {
 		if !r.streaming { // else the body closes it
 			a.close()

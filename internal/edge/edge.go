@@ -20,6 +20,7 @@ type Edge struct {
 	metrics  *metrics
 	reports  *reporter
 	visitors connections
+	users    users
 	dated    *fasthttp.ResponseHeader // what heads of pulled pages start from
 	state    atomic.Pointer[state]
 	pool     sync.Pool // of *request

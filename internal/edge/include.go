@@ -9,6 +9,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"github.com/ssiedge/ssiedge/pagecache"
 	"github.com/ssiedge/ssiedge/ssi"
 )
 
@@ -202,6 +203,10 @@ type document struct {
 	query    []byte
 	top      bool      // the page itself
 	up       *document // that includes it; nil: none does
+
+	// Of the page itself.
+	modified int64           // when it was changed last, in Unix seconds; 0: unknown
+	file     *pagecache.Page // whose body is a file's; nil: it is none
 }
 
 // inside is the document of an include, for what runs in it. path is where its

@@ -220,9 +220,11 @@ func (r *request) respondWhole(p *reply, body []byte) {
 		t := ssi.Compile(string(r.url.raw), plain, r.site.compile)
 		r.report(t)
 		if !t.Static() {
+			d := &document{path: string(r.url.path)}
+			d.modified, _ = parseHTTPDate(h.Peek(fasthttp.HeaderLastModified))
 			r.unvalidated()
 			r.redate()
-			r.assemble(t, string(r.url.path), p.status())
+			r.assemble(t, d, p.status())
 			return
 		}
 	}

@@ -2,6 +2,7 @@ package edge
 
 import (
 	"bytes"
+	"encoding/base64"
 	"net"
 	"strconv"
 	"strings"
@@ -14,8 +15,9 @@ var _ ssi.Variables = (*document)(nil)
 
 // Lookup gives the variables that nginx has and the CGI names of Apache, as
 // far as they say something about the request. Those that speak of the
-// document (uri, args) are the fragment's inside a fragment; all others are
-// the page's. Authorization is not shown to pages.
+// document (uri, args) are the fragment's inside a fragment, but in the apache
+// dialect the page's; all others are the page's. Authorization is not shown to
+// pages.
 func (d *document) Lookup(name string) ([]byte, bool) {
 	if rest, ok := strings.CutPrefix(name, "arg_"); ok {
 		d.readQuery()
@@ -31,6 +33,9 @@ func (d *document) Lookup(name string) ([]byte, bool) {
 	if value, ok := d.own(name); ok {
 		return value, true
 	}
+	if value, ok := d.ofPage(name); ok {
+		return value, true
+	}
 	if value, ok := d.shared(name); ok {
 		return value, true
 	}
@@ -41,22 +46,31 @@ func (d *document) Lookup(name string) ([]byte, bool) {
 func (d *document) own(name string) ([]byte, bool) {
 	switch name {
 	case "uri", "document_uri":
-		return []byte(d.path), true
-	case "document_name":
-		return []byte(d.path[strings.LastIndexByte(d.path, '/')+1:]), true
-	case "args", "query_string":
-		// Without a query unknown, not empty: echo prints its default, as in
-		// nginx.
-		d.readQuery()
-		return d.query, len(d.query) > 0
-	case "is_args":
-		d.readQuery()
-		if len(d.query) > 0 {
-			return []byte("?"), true
+		if d.apache() {
+			d = d.page()
 		}
-		return []byte{}, true
+		return []byte(d.path), true
+	case "args", "query_string", "query_string_unescaped", "is_args":
+		q := d.queried()
+		q.readQuery()
+		return q.ownQuery(name)
 	}
 	return nil, false
+}
+
+// ownQuery are the variables made of the query. Without one they are unknown,
+// not empty: echo prints its default, as in nginx. Apache's QUERY_STRING is
+// empty then.
+func (d *document) ownQuery(name string) ([]byte, bool) {
+	switch {
+	case name == "is_args" && len(d.query) > 0:
+		return []byte("?"), true
+	case name == "is_args":
+		return []byte{}, true
+	case name == "query_string_unescaped":
+		return unescapedQuery(d.query), len(d.query) > 0
+	}
+	return present(d.query), len(d.query) > 0 || d.apache()
 }
 
 // shared are the variables that are the same for every visitor of the URL.
@@ -80,6 +94,8 @@ func (d *document) shared(name string) ([]byte, bool) {
 		return v.method, true
 	case "server_software":
 		return []byte("ssiedge"), true
+	case "gateway_interface":
+		return []byte("CGI/1.1"), true
 	case "time_iso8601":
 		return d.clock().AppendFormat(nil, "2006-01-02T15:04:05-07:00"), true
 	case "time_local":
@@ -119,6 +135,8 @@ func (d *document) private(name string) ([]byte, bool) {
 		return strconv.AppendUint(nil, uint64(v.peer.Port()), 10), true
 	case "server_addr", "server_port":
 		return serverAddr(v.local, name), true
+	case "remote_user":
+		return basicUser(v.get("Authorization"))
 	case "request_id":
 		return v.id, true
 	case "content_type":
@@ -129,6 +147,18 @@ func (d *document) private(name string) ([]byte, bool) {
 		return value, value != nil
 	}
 	return nil, false
+}
+
+// basicUser is the name in credentials of the Basic scheme (RFC 7617), as in
+// nginx. Nobody has looked at the password yet: the app does.
+func basicUser(credentials []byte) ([]byte, bool) {
+	scheme, encoded, _ := bytes.Cut(credentials, []byte(" "))
+	if !equalFold(scheme, "Basic") {
+		return nil, false
+	}
+	plain, err := base64.StdEncoding.AppendDecode(nil, bytes.Trim(encoded, " "))
+	name, _, ok := bytes.Cut(plain, []byte(":"))
+	return name, err == nil && ok && len(name) > 0
 }
 
 // readQuery notes that the answer depends on a query that the page's URL does

@@ -13,7 +13,13 @@ func TestVariables(t *testing.T) {
 	}{
 		{"uri", "/dir/p.html", "/dir/f.html"},
 		{"document_uri", "/dir/p.html", "/dir/f.html"},
-		{"document_name", "p.html", "f.html"},
+		{"document_name", "p.html", ""},
+		{"document_args", "a=1&b=%7e&utm_source=x", ""},
+		{"query_string_unescaped", `a=1\\&b=\\~\\&utm_source=x`, `c=3\\&b=q`},
+		{"last_modified", "Sunday, 10-Mar-2024 12:34:56 UTC", ""},
+		{"script_name", "/dir/p.html", ""},
+		{"gateway_interface", "CGI/1.1", ""},
+		{"path_info", `\(none\)`, ""},
 		{"args", "a=1&b=%7e&utm_source=x", "c=3&b=q"},
 		{"query_string", "a=1&b=%7e&utm_source=x", "c=3&b=q"},
 		{"is_args", `\?`, `\?`},
@@ -69,9 +75,11 @@ func TestVariables(t *testing.T) {
 		page.WriteString(directive)
 		fragment.WriteString(directive)
 	}
-	e := newEdge(t, withFiles(t, map[string]string{
+	root := writeFiles(t, map[string]string{
 		"dir/p.html": page.String() + `<!--#include virtual="f.html?c=3&b=q" -->`, "dir/f.html": fragment.String(),
-	}))
+	})
+	redate(t, root, "dir/p.html")
+	e := newEdge(t, withRoot(root))
 	a := e.get("/dir//p/?a=1&b=%7e&utm_source=x", "Host: WWW.Example.com:8080",
 		`Cookie: a=one;q="x y"; =d`, "Cookie: last=3;  Blanks = b c; x=1, comma=4", "User-Agent: test/1", "X-Twice: 1", "X-Twice: 2", "X-Empty:", "Referer: http://x/",
 		"X-Request-Id: abc", "X_Under_Score: 1", "Authorization: Basic secret", "Proxy-Authorization: Basic secret")
