@@ -66,7 +66,7 @@ func (p *parser) echoInOrder(it *item) *fault {
 		}
 		return nil
 	})
-	if bad == nil && !found {
+	if bad == nil && !found && it.lo == it.hi { // an encoding alone is no error in Apache
 		bad = missing(it, "var")
 	}
 	return bad

@@ -1,6 +1,6 @@
 package ssi
 
-// setOp sets a variable.
+// setOp sets a variable. An empty name is one like others, as in nginx and Apache.
 type setOp struct {
 	name  string
 	value phrase
@@ -13,10 +13,6 @@ type setMore struct {
 	codings
 }
 
-func namelessSet(pm *param) *fault {
-	return parameter(pm.at, "set of a variable without a name", "name it")
-}
-
 // set compiles a set. In the nginx dialect there is one pair, in any order.
 func (p *parser) set(it *item) *fault {
 	if p.o.Dialect == DialectApache {
@@ -26,7 +22,7 @@ func (p *parser) set(it *item) *fault {
 	if bad != nil {
 		return bad
 	}
-	name := lowerString(a[argVar].value) // nginx takes an empty name for one like others
+	name := lowerString(a[argVar].value)
 	value, bad := p.phrase(a[argValue], false)
 	if bad != nil {
 		return bad
@@ -45,9 +41,7 @@ func (p *parser) setInOrder(it *item) *fault {
 		case argEncoding, argDecoding:
 			return c.read(arg, pm)
 		case argVar:
-			if name = pm; len(pm.value) == 0 {
-				return namelessSet(pm)
-			}
+			name = pm
 		case argValue:
 			if name == nil {
 				return parameter(pm.at, "value without a var before it", `write var="..." first`)
