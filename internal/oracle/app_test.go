@@ -25,7 +25,7 @@ func (a *app) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, name := range []string{r.RequestURI, strings.SplitN(r.RequestURI, "?", 2)[0]} {
 		for i := range c.parts {
-			if "/"+c.parts[i].name == name {
+			if strings.HasPrefix(name, "/app/") && "/"+c.parts[i].name == name {
 				c.parts[i].play(w, r, body)
 				return
 			}

@@ -106,7 +106,7 @@ func (w *world) nginxConfig(cases []*testCase) string {
 	b.WriteString("daemon on;\nworker_processes 1;\npid @DIR@/nginx.pid;\nevents { worker_connections 512; }\nhttp {\naccess_log off;\nserver_tokens off;\n" +
 		"server_names_hash_bucket_size 128;\nserver_names_hash_max_size 8192;\nclient_body_temp_path @DIR@;\nproxy_temp_path @DIR@;\nfastcgi_temp_path @DIR@;\n" +
 		"uwsgi_temp_path @DIR@;\nscgi_temp_path @DIR@;\nssi on;\ndefault_type application/octet-stream;\n" + types +
-		"proxy_set_header Host $host;\nproxy_read_timeout 300s;\nproxy_http_version 1.1;\n")
+		"proxy_set_header Host $host;\nproxy_read_timeout 300s;\nproxy_http_version 1.1;\nserver { listen 127.0.0.1:@PORT@ default_server; return 421; }\n")
 	each(cases, func(p *pair, c *testCase) {
 		if p.apache {
 			return
