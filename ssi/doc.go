@@ -16,7 +16,7 @@
 //	          encoding=          entity (default), none, url, urlencoded, base64; for this echo only
 //	set       var= value=        sets a variable
 //	if, elif  expr=              $name, $name = text, $name != text, $name = /regex/, $name != /regex/;
-//	                             else what Apache knew before 2.4: && || ! ( ) < <= > >= ==
+//	                             else what Apache knew before 2.4: && || ! ( ) < <= > >= == -A
 //	else, endif
 //	block     name=              begins what a stub may print; endblock ends it
 //	config    errmsg=            what is printed where a directive goes wrong, in this document
@@ -54,7 +54,8 @@
 //
 // Directives, values and nesting of a document are bounded by Options and constants; depth, number of includes and
 // printed bytes of a run by Env. Values take at most 64 KiB with their variables inserted. Regular expressions are
-// RE2's, bounded in size. Compiling takes time in proportion to the document.
+// RE2's, bounded in size; what RE2 lacks of PCRE is a Problem at its place. Compiling takes time in proportion to the
+// document.
 //
 // A Template may be used by any number of goroutines. A Run belongs to one.
 package ssi

@@ -134,6 +134,9 @@ func TestHostileApache(t *testing.T) {
 }
 
 func hostile(t *testing.T, src string, o Options) {
+	if raceEnabled {
+		t.Skip("one goroutine, and minutes of work for the race detector")
+	}
 	o.MaxDirective, o.MaxValue = 20<<20, 2<<20
 	tm := Compile("page", []byte(src), o)
 	if len(tm.Problems()) > maxProblems+1 {

@@ -1,0 +1,5 @@
+//go:build !race
+
+package ssi
+
+const raceEnabled = false
