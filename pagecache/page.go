@@ -18,6 +18,7 @@ type Page struct {
 	Name     string // of a file: below root, as found, with a leading slash ("/region/info/Hawaii.html"); of a memcached value: the canonical path; of a pulled page: ""
 	Length   int64  // bytes of the body
 	Kept     bool   // false: only for this one answer, no tier keeps it
+	ForEdge  bool   // of a pulled page: behind the head stand fields that the origin said to the edge alone
 
 	// Of pulled pages. Seq is the newest purge record that was applied when
 	// the fill began; Checked is up to which record the page was found valid.

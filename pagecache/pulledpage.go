@@ -34,7 +34,8 @@ func (p *Page) readHead() {
 		var line []byte
 		line, rest, _ = bytes.Cut(rest, []byte("\r\n"))
 		if len(line) == 0 {
-			return // what follows is for the edge alone
+			p.ForEdge = len(rest) > 0
+			return
 		}
 		name, value, _ := bytes.Cut(line, []byte(":"))
 		value = trimSpace(value)

@@ -42,7 +42,7 @@ type arrival struct {
 func (f *fill) arrives(p *reply) bool {
 	size := p.exchange.Size
 	return f.streams && (size < 0 || size > arriveFrom && size <= f.target.state.options.Limits.MaxKeep) &&
-		!f.target.processed(p.header().ContentType()) && len(p.header().Peek(fasthttp.HeaderContentEncoding)) == 0
+		!f.target.runs(p.header()) && len(p.header().Peek(fasthttp.HeaderContentEncoding)) == 0
 }
 
 // arrival begins to keep a reply while it comes. The flight is the arrival's

@@ -128,7 +128,7 @@ func (f *fill) take(p *reply, o *outgoing, head *pagecache.Reply, seq uint64) fi
 	case err != nil:
 		done := filled{err: err}
 		if f.include {
-			done.cut = p.cutOff(body)
+			done.cut = f.target.cutOff(p, body)
 		}
 		p.close()
 		return done
@@ -176,7 +176,7 @@ func (f *fill) outgoing() *outgoing {
 	}
 	return &outgoing{
 		visitor: f.visitor, method: []byte(method), target: f.target.originTarget(),
-		include: f.include, identity: true, room: f.room, fill: &f.target.settings.keep, offered: f.offered,
+		include: f.include, identity: true, runs: f.target.settings.ssi, room: f.room, fill: &f.target.settings.keep, offered: f.offered,
 	}
 }
 

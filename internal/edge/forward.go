@@ -80,7 +80,7 @@ func (r *request) forwardSource() source {
 // app must not be asked for one page in two ways.
 func (r *request) outgoing() *outgoing {
 	v := r.snapshot()
-	o := &outgoing{visitor: v, method: v.method, target: v.target, identity: r.settings.ssi}
+	o := &outgoing{visitor: v, method: v.method, target: v.target, identity: r.settings.ssi, runs: r.settings.ssi}
 	if r.source == sourceMiss {
 		o.target = r.target.originTarget()
 	}
@@ -139,7 +139,7 @@ func (r *request) askOrigin(o *outgoing, body *upload) (*reply, error) {
 		return r.ask(ctx, o, body, r.interim())
 	}
 	p, err := r.askPage(ctx, o, r.interim())
-	if err == nil && p.status() == fasthttp.StatusPartialContent && r.processed(p.header().ContentType()) {
+	if err == nil && p.status() == fasthttp.StatusPartialContent && r.runs(p.header()) {
 		p.close()
 		o.noRange = true
 		return r.ask(ctx, o, nil, r.interim())

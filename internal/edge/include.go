@@ -178,7 +178,7 @@ func (a *assembly) find(in *inner) (found, bool) {
 func (a *assembly) fetch(ctx context.Context, in *inner) ssi.Fragment {
 	o := &outgoing{
 		visitor: a.visitor, method: []byte(fasthttp.MethodGet), target: in.originTarget(),
-		include: true, identity: true, room: &a.room,
+		include: true, identity: true, runs: in.settings.ssi, room: &a.room,
 	}
 	p, err := in.askPage(ctx, o, nil)
 	return a.settle(in, came{reply: p, err: err})

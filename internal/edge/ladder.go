@@ -21,9 +21,9 @@ type came struct {
 
 // cutOff is what came of a reply whose body broke off.
 type cutOff struct {
-	status      int
-	contentType []byte
-	body        []byte
+	status int
+	runs   bool // its directives are to be run
+	body   []byte
 }
 
 // status is that of the answer; 0: there was none.
@@ -134,13 +134,13 @@ func (a *assembly) pageFragment(in *inner, f found) (ssi.Fragment, error) {
 // replyFragment is a reply of the origin as a fragment. What it says of keeping
 // counts for the page.
 func (a *assembly) replyFragment(in *inner, p *reply) (ssi.Fragment, *cutOff, error) {
-	body, cut, err := a.fragmentBody(p)
+	body, cut, err := a.fragmentBody(in, p)
 	if err != nil {
 		return ssi.Fragment{}, cut, err
 	}
 	a.note(in, p)
 	a.edge.metrics.includes[includeOrigin].Add(1)
-	return a.text(in, p.status(), in.processed(p.header().ContentType()), body), nil, nil
+	return a.text(in, p.status(), in.runs(p.header()), body), nil, nil
 }
 
 // pasted is the part that came of a body that broke off, as nginx pastes it.
@@ -149,7 +149,7 @@ func (a *assembly) pasted(in *inner, cut *cutOff, err error) ssi.Fragment {
 	a.parts.forbid(noStore)
 	a.trouble.add(ssi.KindInclude, fmt.Sprintf("include %q: only a part of it came: %v", in.url.raw, err))
 	a.edge.metrics.includes[includeOrigin].Add(1)
-	return a.text(in, cut.status, in.processed(cut.contentType), cut.body)
+	return a.text(in, cut.status, cut.runs, cut.body)
 }
 
 // text is a body that was asked of the origin, as a fragment.
@@ -166,7 +166,7 @@ func (a *assembly) text(in *inner, status int, runs bool, body []byte) ssi.Fragm
 }
 
 // fragmentBody reads a reply's body whole. What broke off is in cut.
-func (a *assembly) fragmentBody(p *reply) (plain []byte, cut *cutOff, err error) {
+func (a *assembly) fragmentBody(in *inner, p *reply) (plain []byte, cut *cutOff, err error) {
 	if p.bodiless(nil) {
 		return nil, nil, nil
 	}
@@ -176,19 +176,19 @@ func (a *assembly) fragmentBody(p *reply) (plain []byte, cut *cutOff, err error)
 		return nil, nil, fmt.Errorf("more than max_fragment (%d bytes)", limit)
 	}
 	if err != nil {
-		return nil, p.cutOff(body), err
+		return nil, in.cutOff(p, body), err
 	}
 	plain, err = decoded(p.header(), body, limit)
 	return plain, nil, err
 }
 
 // cutOff keeps the part that came of a body. A part of a coded one is no text.
-func (p *reply) cutOff(body []byte) *cutOff {
+func (t *target) cutOff(p *reply, body []byte) *cutOff {
 	h := p.header()
 	if coding := h.Peek("Content-Encoding"); len(body) == 0 || len(coding) > 0 && !equalFold(coding, "identity") {
 		return nil
 	}
-	return &cutOff{status: p.status(), contentType: append([]byte(nil), h.ContentType()...), body: body}
+	return &cutOff{status: p.status(), runs: t.runs(h), body: body}
 }
 
 // filled is what came of a fill for an include. A reply that was made without

@@ -17,6 +17,7 @@ type outgoing struct {
 	target   []byte            // path and query as they go out
 	include  bool              // an include: nothing of the visitor that speaks of the page itself
 	identity bool              // no content coding is wanted: the body may be assembled
+	runs     bool              // directives of the answer are run, which the app is told
 	noRange  bool              // the whole body is wanted
 	upgrade  []byte            // protocol to upgrade to; nil: none
 	fill     *keeping          // of a fill: what it withholds; nil: no fill
@@ -51,7 +52,10 @@ func (o *outgoing) appendHead(b []byte) []byte {
 		b = append(append(append(append(b, f.name...), ": "...), value...), "\r\n"...)
 	}
 	if o.identity {
-		b = append(b, "Accept-Encoding: identity\r\nSurrogate-Capability: ssiedge=\"SSI/1.0\"\r\n"...)
+		b = append(b, "Accept-Encoding: identity\r\n"...)
+	}
+	if o.runs {
+		b = append(b, "Surrogate-Capability: ssiedge=\"SSI/1.0\"\r\n"...)
 	}
 	if o.fill != nil && o.fill.mode() == CookiesListed {
 		b = appendField(b, "Cookie", o.fill.sendsCookie(v))

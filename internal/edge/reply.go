@@ -139,7 +139,7 @@ func (r *request) respondReply(p *reply) { r.respondRead(p, nil) }
 func (r *request) respondRead(p *reply, read []byte) {
 	r.invalidates(p)
 	r.replyHead(p)
-	processed := r.processed(p.header().ContentType())
+	processed := r.runs(p.header())
 	switch {
 	case r.ctx.IsHead() && !processed && r.hasAlready(p.status()):
 		p.close()

@@ -52,7 +52,7 @@ func (t *target) processed(contentType []byte) bool {
 // to be run. It is compiled once a page and kept with it.
 func (t *target) template(p *pagecache.Page) *ssi.Template {
 	var space [64]byte
-	if p.Body == nil || !t.processed(append(space[:0], p.Type...)) {
+	if p.Body == nil || !t.processed(append(space[:0], p.Type...)) && !t.asked(p) {
 		return nil
 	}
 	c := t.site.compiled(p)
