@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -177,6 +178,58 @@ func TestEntityTagOfAssembledAnswer(t *testing.T) {
 	a = without.get("/p", "If-None-Match: *")
 	a.is(t, 200, "[two]")
 	a.has(t, "Etag", "")
+}
+
+// TestNoTagOnWhatNobodyKeeps: an answer that is no-store has no use for an
+// entity-tag, and is sent whole each time.
+func TestNoTagOnWhatNobodyKeeps(t *testing.T) {
+	for name, fragment := range map[string]string{
+		"a part says so": htmlAnswer("f", "Cache-Control: no-store"),
+		"one failed":     "HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n",
+	} {
+		app := newRecorder(t, func(string, string) string { return fragment })
+		e := newEdge(t, withSite(patient), withOrigin(app.url), withFiles(t, map[string]string{"p.html": `[<!--#include virtual="/f" -->]`}))
+		a := e.get("/p", "If-None-Match: *")
+		a.has(t, "Etag", "")
+		a.has(t, "Cache-Control", "no-store")
+		if a.StatusCode != 200 {
+			t.Errorf("%s: %d, want 200", name, a.StatusCode)
+		}
+	}
+}
+
+// TestVaryOfAPendingPage is the union of the parts that are known when the head
+// leaves.
+func TestVaryOfAPendingPage(t *testing.T) {
+	release := make(chan struct{})
+	e, _ := newPulling(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.Header().Set("Cache-Control", "max-age=60")
+		switch r.URL.Path {
+		case "/p":
+			w.Header().Set("Vary", "X-Page")
+			io.WriteString(w, `<!--#include virtual="/known" --><!--#include virtual="/slow" -->`)
+		case "/known":
+			w.Header().Set("Vary", "X-Known, x-page")
+		default:
+			<-release
+			w.Header().Set("Vary", "X-Slow")
+		}
+		w.Header().Set("Expires", "Thu, 01 Jan 2099 00:00:00 GMT")
+		io.WriteString(w, r.URL.Path)
+	})
+	e.get("/known")
+	p := e.begin("/p")
+	head := rawHead(t, p.r)
+	close(release)
+	sameLines(t, fieldLines(head, "Vary"), "X-Page, X-Known")
+	sameLines(t, fieldLines(head, "Cache-Control"), "private, no-cache")
+	for _, name := range []string{"Etag", "Expires", "Content-Length"} {
+		if v := fieldLines(head, name); v != nil {
+			t.Errorf("%s is %q, want none", name, v)
+		}
+	}
+	io.Copy(io.Discard, p.r)
 }
 
 func TestKeepLastModified(t *testing.T) {
