@@ -272,3 +272,24 @@ func TestMemcachedInTrouble(t *testing.T) {
 		return strings.HasSuffix(e.get("/f").Header.Get("Cache-Status"), "detail=memcache")
 	})
 }
+
+// TestStaleFragmentInEveryTier: within its windows a fragment is used wherever it
+// lies, here in memcached alone.
+func TestStaleFragmentInEveryTier(t *testing.T) {
+	m := realtest.Memcached(t)
+	app := &aging{control: "public, stale-while-revalidate=1000, stale-if-error=1000"}
+	e, _ := newPulling(t, app.ServeHTTP, withFiles(t, map[string]string{"p.html": `[<!--#include virtual="/f" -->]`}), func(o *Options) {
+		o.Memory = 0
+		o.Memcache = &pagecache.MemcacheOptions{Servers: []string{m.Addr}, Timeout: patience}
+	})
+	realtest.Eventually(t, "the fragment in memcached", func() bool {
+		return strings.Contains(e.get("/f").Header.Get("Cache-Status"), "; hit; ttl=-")
+	})
+	realtest.Eventually(t, "the fills behind it", func() bool { return e.state.Load().store.flights.Len() == 0 })
+	app.status.Store(500)
+	asked := app.count.Load()
+	if a := e.get("/p"); !strings.HasPrefix(a.body, "[page ") {
+		t.Errorf("%q, want the stale fragment", a.body)
+	}
+	realtest.Eventually(t, "a fill behind it", func() bool { return app.count.Load() > asked })
+}
