@@ -91,7 +91,7 @@ func (a *assembly) Lookup(inc *ssi.Include) (ssi.Fragment, bool) {
 		a.parts.alone()
 	}
 	if in.settings.redirect != "" { // an answer without a body
-		return ssi.Fragment{Status: fasthttp.StatusPermanentRedirect}, true
+		return ssi.Fragment{Status: fasthttp.StatusPermanentRedirect, Variables: a.inside(in, string(in.url.path))}, true
 	}
 	f, ok, settled := a.atHand(in)
 	switch {

@@ -97,8 +97,9 @@ func TestStubSpeaksOfTheFragment(t *testing.T) {
 	e := newEdge(t, withSite(patient), withOrigin(newMisbehaving(t)), withFiles(t, map[string]string{
 		"d/p.html": `<!--#block name="s" --><!--#echo var="uri" --> <!--#echo var="args" --> <!--#include virtual="near.txt" --><!--#endblock -->` +
 			`[<!--#include virtual="/f/404?a=1" stub="s" -->][<!--#include virtual="/f/204?a=2" stub="s" -->]`,
-		"f/near.txt": "near",
-	}))
+		"f/near.txt": "near", "d/moved.html": `<!--#block name="s" --><!--#echo var="uri" --><!--#endblock --><!--#include virtual="/moved" stub="s" -->`,
+	}), withRule(Rule{Paths: []string{"/moved"}, Redirect: ptr("/x")}))
+	e.get("/d/moved").is(t, 200, "/moved")
 	e.get("/d/p").is(t, 200, "[/f/404 a=1 near][/f/204 a=2 near]")
 }
 
