@@ -11,7 +11,7 @@ GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0
 FUZZTIME ?= 5s
 TIMEOUT ?= 10m
 
-.PHONY: test check build demo deps fmt vet lint race arrows fuzz vuln conformance
+.PHONY: test check build demo deps fmt vet lint race arrows fuzz vuln conformance bench-disk
 
 # The whole test suite, on a machine that may be fresh.
 test: deps
@@ -91,3 +91,8 @@ SETTINGS ?= bench/conformance.toml
 conformance: build
 	@test -n "$(SUITE)" || { echo "say where the suite is: make conformance SUITE=dir"; exit 2; }
 	node bench/conformance.mjs "$(SUITE)" bin/ssiedge "$(SETTINGS)" $(TEST)
+
+# A start over a million pages on the disk: the time to the first page, until all
+# are counted, and the memory that takes. It needs 5 GB under TMPDIR, and minutes.
+bench-disk:
+	go test -run '^$$' -bench DiskStart -benchtime 1x -timeout 1h ./pagecache

@@ -30,7 +30,7 @@ func (r *request) forget(t *target) {
 	}
 	s := r.state.store
 	key := t.appendURL(nil, r.host, r.client.scheme)
-	s.epochs.of(key).Add(1)
+	s.epochs.next(key)
 	s.flights.Invalidate(func(k string) bool { return len(k) >= len(key) && k[:len(key)] == string(key) })
 	var k keyed
 	k.take(t, r, r.host, r.client.scheme)

@@ -3,10 +3,7 @@ package edge
 import (
 	"bytes"
 	"encoding/binary"
-	"hash/maphash"
-	"math/rand/v2"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -130,31 +127,6 @@ func appendPart(dst, value []byte, there bool) []byte {
 	}
 	dst = binary.BigEndian.AppendUint32(append(dst, 1), uint32(len(value)))
 	return append(dst, value...)
-}
-
-// epochs count how often a URL was invalidated, for keys that hold more than
-// the URL: nobody could list them, so their epoch moves on and leaves them
-// behind. Several URLs may share a counter; that costs a fill. They start
-// anywhere, so that a restart finds no page of an earlier count.
-type epochs struct {
-	seed     maphash.Seed
-	counters [1 << 14]atomic.Uint32
-}
-
-func newEpochs() *epochs {
-	e := &epochs{seed: maphash.MakeSeed()}
-	for i := range e.counters {
-		e.counters[i].Store(rand.Uint32())
-	}
-	return e
-}
-
-func (e *epochs) of(url []byte) *atomic.Uint32 {
-	return &e.counters[maphash.Bytes(e.seed, url)%uint64(len(e.counters))]
-}
-
-func (e *epochs) append(dst, url []byte) []byte {
-	return binary.BigEndian.AppendUint32(dst, e.of(url).Load())
 }
 
 func (r *request) cookieFor(name string) ([]byte, bool) {

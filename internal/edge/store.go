@@ -25,7 +25,7 @@ type store struct {
 
 // newStore opens the journal, and the tiers of o.
 func newStore(e *Edge, o *Options) (*store, error) {
-	s := &store{journal: pagecache.NewMemoryJournal(), notKeepable: pagecache.NewMarks(), resting: pagecache.NewMarks(), epochs: newEpochs()}
+	s := &store{journal: pagecache.NewMemoryJournal(), notKeepable: pagecache.NewMarks(), resting: pagecache.NewMarks()}
 	var err error
 	if place := o.journalPlace(); place != "" {
 		if s.journal, err = pagecache.OpenFileJournal(place, e.log); err != nil {
@@ -36,9 +36,14 @@ func newStore(e *Edge, o *Options) (*store, error) {
 		s.journal.Close()
 		return nil, fmt.Errorf("state: %w", err)
 	}
+	if place := o.journalPlace(); place == "" {
+		s.epochs = newEpochs()
+	} else {
+		s.epochs = openEpochs(place, s.purges.Name(), e.log)
+	}
 	if o.Disk != nil {
 		if s.disk, err = openDisk(o.Disk, s.purges.Name(), e.log); err != nil {
-			s.journal.Close()
+			s.close()
 			return nil, err
 		}
 	}
@@ -107,6 +112,7 @@ func (s *store) close() {
 	if s.disk != nil {
 		s.disk.close()
 	}
+	s.epochs.close()
 	s.journal.Close()
 }
 
