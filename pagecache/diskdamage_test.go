@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -273,4 +274,31 @@ func TestDiskLeftovers(t *testing.T) {
 	if st := d.Stats(); st.Pages != 1 || st.Errors != 0 {
 		t.Errorf("%+v", st)
 	}
+}
+
+// A file is read as Decode reads bytes, though by its beginning first.
+func FuzzDiskFile(f *testing.F) {
+	d := openTestDisk(f, f.TempDir(), DiskOptions{}, testLimits)
+	for _, p := range []*Page{pulledPage("body"), pulledPage(strings.Repeat("x", 2*diskStart)), newVariantsPage(&variants{names: []string{"A"}, held: []string{"x"}}, Freshness{}, 3)} {
+		f.Add(Encode(nil, []byte("p"), "journal", p))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) >= envelopeHead {
+			b = resum(bytes.Clone(b)) // so that the fuzzer gets past it
+		}
+		path := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file, err := openPage(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		got, err := d.read(file, []byte("p"))
+		want, wantErr := Decode(b, []byte("p"), "journal")
+		if (err == nil) != (wantErr == nil) || err == nil && !same(got, want) || err != nil && !isForeign(err) {
+			t.Errorf("%q: %v and %v", b, err, wantErr)
+		}
+	})
 }

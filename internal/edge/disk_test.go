@@ -261,14 +261,36 @@ func TestSweepIsBounded(t *testing.T) {
 	var w sweep
 	st := new(state)
 	site := &site{options: &Site{}}
-	for i := range sweepGroups + 1 {
+	for i := range sweepPaths + 10 {
 		u := purgedURL{host: []byte("a.example"), target: target{state: st, site: site, url: canonical{raw: fmt.Append(nil, "/", i)}}}
-		w.add(&purge{state: st, call: &PurgeCall{}, urls: []purgedURL{u}})
-		if w.files != (i == sweepGroups) {
-			t.Fatalf("after %d URLs: %+v", i+1, w.files)
+		if named := w.add(&purge{state: st, call: &PurgeCall{}, urls: []purgedURL{u}}); named != (i < sweepPaths) {
+			t.Fatalf("after %d URLs: %v", i+1, named)
 		}
 	}
-	if len(w.paths) != 0 || len(w.keys) != 2*(sweepGroups+1) {
+	if len(w.paths) != sweepPaths+1 || len(w.keys) != 2*(sweepPaths+10) {
 		t.Errorf("%d paths, %d keys", len(w.paths), len(w.keys))
 	}
+}
+
+// What a process was told to remove, and did not get to, the next one removes.
+func TestSweepAfterRestart(t *testing.T) {
+	dir := t.TempDir()
+	url := newApp(t, new(counting).ServeHTTP)
+	start := func(t *testing.T) *testEdge { return newEdge(t, withKeeping(), withOrigin(url), withDisk(dir)) }
+	t.Run("first", func(t *testing.T) {
+		e := start(t)
+		e.visit("/purged")
+		e.visit("/kept")
+		e.waitFiles(2)
+		e.end() // as if it were killed just after the purge
+		e.purged(PurgeCall{URLs: []string{"/purged"}})
+		if n := len(diskPages(t, dir)); n != 2 {
+			t.Fatalf("%d files, the test is about what is left", n)
+		}
+	})
+	t.Run("second", func(t *testing.T) {
+		e := start(t)
+		e.waitFiles(1)
+		e.get("/kept").hit(t, "disk")
+	})
 }

@@ -25,7 +25,8 @@ type Edge struct {
 	state    atomic.Pointer[state]
 	pool     sync.Pool // of *request
 
-	sweeper    sweeper
+	sweeper    sweeper         // of what was named
+	allSweeper sweeper         // of every file
 	background sync.WaitGroup  // fills on goroutines of their own, and sweeps
 	living     context.Context // theirs; ends with Close
 	end        context.CancelFunc
@@ -60,6 +61,7 @@ func New(o Options) (*Edge, error) {
 		return nil, err
 	}
 	e.state.Store(st)
+	e.sweepLeft()
 	return e, nil
 }
 

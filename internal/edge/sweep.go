@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// sweepGroups bounds the paths that are swept one by one; beyond, all
-	// files are looked at once.
-	sweepGroups = 1000
+	// sweepPaths bounds the paths that are swept one by one; beyond, every
+	// file is looked at once.
+	sweepPaths = 1000
 
 	// sweepKeys bounds the keys that memcached is asked for after a purge.
 	sweepKeys = 10_000
@@ -18,7 +18,7 @@ const (
 
 // sweeper removes purged pages from the tiers behind memory, in the background:
 // nobody gets them any more, so all that it does is to free their room. One
-// sweep runs at a time; what is purged meanwhile is for the next.
+// sweep of it runs at a time; what is purged meanwhile is for the next.
 type sweeper struct {
 	mu      sync.Mutex
 	running bool
@@ -27,9 +27,8 @@ type sweeper struct {
 
 // sweep is what is to be looked at.
 type sweep struct {
-	memory bool // there was a purge: pages in memory tell keys that memcached may have
-	files  bool // all of the disk
-	paths  map[string]struct{}
+	wanted bool
+	paths  map[string]struct{} // on the disk
 	keys   map[string]struct{} // that may be in memcached
 }
 
@@ -37,32 +36,77 @@ type sweep struct {
 // they are: they are served while they are filled again.
 func (e *Edge) sweepLater(p *purge) {
 	s := p.state.store
-	if p.call.Soft || s.disk == nil && s.tier == nil || e.living.Err() != nil {
+	if p.call.Soft || s.disk == nil && s.tier == nil {
 		return
 	}
-	w := &e.sweeper
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.next.add(p)
-	if !w.running {
-		w.running = true
-		e.background.Go(e.sweepAll)
+	all := p.call.All
+	e.sweeper.want(e, e.sweepNamed, func(w *sweep) { all = !w.add(p) || all })
+	if all {
+		e.sweepAll()
 	}
 }
 
-// add adds what a purge may have hit.
-func (w *sweep) add(p *purge) {
+// sweepAll has every file on the disk looked at. That takes long, so it is a
+// sweeper of its own: what is named later does not wait for it.
+func (e *Edge) sweepAll() {
+	if e.state.Load().store.disk != nil {
+		e.allSweeper.want(e, e.sweepFiles, func(*sweep) {})
+	}
+}
+
+// sweepLeft has what an earlier process was told to remove, and perhaps did not
+// get to, looked for.
+func (e *Edge) sweepLeft() {
+	if e.state.Load().store.purges.Applied() > 0 {
+		e.sweepAll()
+	}
+}
+
+// want adds to the next sweep, and has it begin if none is running.
+func (w *sweeper) want(e *Edge, do func(*sweep), add func(*sweep)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	add(&w.next)
+	w.next.wanted = true
+	if !w.running && e.living.Err() == nil {
+		w.running = true
+		e.background.Go(func() { w.run(e, do) })
+	}
+}
+
+// run sweeps until nothing more is wanted, or the edge closes.
+func (w *sweeper) run(e *Edge, do func(*sweep)) {
+	for {
+		w.mu.Lock()
+		next := w.next
+		w.next = sweep{}
+		w.running = next.wanted && e.living.Err() == nil
+		running := w.running
+		w.mu.Unlock()
+		if !running {
+			return
+		}
+		e.swept(do, &next)
+	}
+}
+
+func (e *Edge) swept(do func(*sweep), w *sweep) {
+	defer func() {
+		if p := recover(); p != nil {
+			e.panicked("sweep", p, debug.Stack())
+		}
+	}()
+	do(w)
+}
+
+// add adds what a purge named. false: that is too much to be looked for by name.
+func (w *sweep) add(p *purge) bool {
 	if w.paths == nil {
 		w.paths, w.keys = map[string]struct{}{}, map[string]struct{}{}
 	}
-	w.memory = true
-	w.files = w.files || p.call.All || len(w.paths)+len(p.urls) > sweepGroups
-	if w.files {
-		clear(w.paths)
-	}
 	for i := range p.urls {
 		u := &p.urls[i]
-		if !w.files {
+		if len(w.paths) <= sweepPaths {
 			w.paths[string(u.target.url.raw)] = struct{}{}
 		}
 		for _, key := range u.keys() {
@@ -71,6 +115,7 @@ func (w *sweep) add(p *purge) {
 			}
 		}
 	}
+	return len(w.paths) <= sweepPaths
 }
 
 // keys are those that a URL's pages have where nothing but the URL is in them.
@@ -95,35 +140,24 @@ func (u *purgedURL) keys() (keys [][]byte) {
 	return keys
 }
 
-// sweepAll sweeps until nothing is left to be looked at, or the edge closes.
-func (e *Edge) sweepAll() {
-	for {
-		w := &e.sweeper
-		w.mu.Lock()
-		next := w.next
-		w.next = sweep{}
-		w.running = next.memory && e.living.Err() == nil
-		running := w.running
-		w.mu.Unlock()
-		if !running {
-			return
-		}
-		e.sweepOnce(&next)
-	}
-}
-
-func (e *Edge) sweepOnce(w *sweep) {
-	defer func() {
-		if p := recover(); p != nil {
-			e.panicked("sweep", p, debug.Stack())
-		}
-	}()
+// sweepNamed looks for what was named.
+func (e *Edge) sweepNamed(w *sweep) {
 	s := e.state.Load().store
 	if s.tier != nil {
 		e.sweepMemcache(s, w)
 	}
-	if s.disk != nil {
-		e.sweepDisk(s, w)
+	if s.disk == nil || len(w.paths) > sweepPaths {
+		return
+	}
+	for path := range w.paths {
+		s.disk.Sweep(e.living, []byte(path), s.goneFromDisk)
+	}
+}
+
+// sweepFiles looks at every file.
+func (e *Edge) sweepFiles(*sweep) {
+	if s := e.state.Load().store; s.disk != nil {
+		s.disk.Sweep(e.living, nil, s.goneFromDisk)
 	}
 }
 
@@ -143,18 +177,10 @@ func (e *Edge) sweepMemcache(s *store, w *sweep) {
 	}
 }
 
-func (e *Edge) sweepDisk(s *store, w *sweep) {
-	gone := func(p pagecache.DiskPage) bool {
-		v, _ := s.purges.Check(p.Seq, nil, keyURL(p.Key))
-		return v == pagecache.Gone
-	}
-	if w.files {
-		s.disk.Sweep(e.living, nil, gone)
-		return
-	}
-	for path := range w.paths {
-		s.disk.Sweep(e.living, []byte(path), gone)
-	}
+// goneFromDisk says whether the purges leave nothing of a page on the disk.
+func (s *store) goneFromDisk(p pagecache.DiskPage) bool {
+	v, _ := s.purges.Check(p.Seq, nil, keyURL(p.Key))
+	return v == pagecache.Gone
 }
 
 // verdict is what the purges leave of a page.
