@@ -1,6 +1,7 @@
 package pagecache
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -448,5 +449,16 @@ func BenchmarkPulledGet(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// Room that a body grew in is not kept with the page.
+func TestPulledPageHasNoSpareRoom(t *testing.T) {
+	for _, spare := range []int{0, 1, 100, 5_000, 10_000} {
+		body := append(make([]byte, 0, 10_000+spare), bytes.Repeat([]byte("x"), 10_000)...)
+		p := NewPulledPage(200, []byte("HTTP/1.1 200 OK\r\n\r\n"), body, Freshness{}, 0)
+		if len(p.Body) != 10_000 || cap(p.Body) > 10_000+10_000/16+300 {
+			t.Errorf("%d bytes to spare: %d of %d are kept", spare, len(p.Body), cap(p.Body))
+		}
 	}
 }

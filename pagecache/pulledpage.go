@@ -13,7 +13,13 @@ const validationTime = 24 * time.Hour
 // NewPulledPage makes the page of an answer of the origin. head is as in
 // Page.Head, with the answer's Date; head and body are kept. Type, ETag and
 // Modified are those of the head, and share its bytes.
+//
+// A body of a length that was not known beforehand was gathered in room to grow,
+// of which up to half may be left: that is not kept with the page.
 func NewPulledPage(status int, head, body []byte, f Freshness, seq uint64) *Page {
+	if spare := cap(body) - len(body); spare > 64+len(body)/16 {
+		body = bytes.Clone(body)
+	}
 	p := &Page{
 		Status:    status,
 		Head:      head,

@@ -114,3 +114,15 @@ func TestINV_6(t *testing.T) {
 	dead(t, []*got{w.get("/p")})
 	w.get("/q").is(200, "page")
 }
+
+func TestINV_4(t *testing.T) {
+	t.Parallel()
+	w := given(t, nil)
+	for _, name := range []string{"Location", "Content-Location"} {
+		for _, value := range []string{"/page/%d", "%d", "./%d", "../page/%d", "http://www.example.com/page/%d", "http://WWW.example.com:80/page/%d", "//www.example.com/page/%d", "/page/%d#part"} {
+			if w.leads(name, value) {
+				t.Errorf("%s: %s: the page is still there", name, value)
+			}
+		}
+	}
+}

@@ -126,3 +126,57 @@ func cutAuth() (value, name string) {
 	name, value = cut(auth)
 	return value, name
 }
+
+// A request with Authorization gets nobody's answer but his own, unless it may
+// be stored; one that is unsafe, or wants a new answer, waits for nobody.
+func TestCOL_6(t *testing.T) {
+	t.Parallel()
+	gate := make(chan struct{})
+	w := given(t, atGate(gate, cc("max-age=60")), honour)
+	open := w.waiting("/p", []string{auth}, []string{auth, "Foo: 2"}, []string{"Foo: 3"})
+	close(gate)
+	own, _ := cutAuth()
+	for i, g := range open() {
+		g.is(200, []string{own, "2" + own, "3"}[i])
+	}
+	gate = make(chan struct{})
+	first := true
+	w = given(t, func(q *asked) string {
+		if q.n == 1 && first {
+			<-gate
+		}
+		return message(200, q.Method, cc("max-age=60"))
+	}, honour)
+	open = w.waiting("/p", nil)
+	w.post("POST", "/p", "x").is(200, "POST")
+	w.get("/p", cc("no-cache")).is(200, "GET")
+	w.get("/p", cc("no-store")).is(200, "GET")
+	close(gate)
+	open()
+}
+
+func TestCST_9(t *testing.T) {
+	t.Parallel()
+	w := given(t, nil, "[[site.rule]]\npath = [\"/inner\"]\ninternal = true", honour)
+	for _, g := range []*got{w.get("/inner"), w.do("TRACE", "/p"), w.get("/%00"), w.get("/none", cc("only-if-cached"))} {
+		g.has("Cache-Status", "")
+	}
+	w.die()
+	w.get("/p").has("Cache-Status", "")
+}
+
+func TestCST_4(t *testing.T) {
+	t.Parallel()
+	w := given(t, numbered(cc("max-age=60")), honour, "[[site.rule]]\npath = [\"/bypass\"]\nbypass = {headers = [\"X-Bypass\"]}")
+	w.get("/p").says("fwd=uri-miss")
+	w.post("POST", "/p", "x").says("fwd=method")
+	w.get("/bypass", "X-Bypass: 1").says("fwd=bypass")
+	w.on("/stale", numbered(staleFrom(`ETag: "a"`)...))
+	w.get("/stale").says("fwd=uri-miss")
+	w.get("/stale").says("fwd=stale")
+	w.on("/vary", numbered(cc("max-age=60"), "Vary: Foo"))
+	w.get("/vary", "Foo: 1").says("fwd=uri-miss")
+	w.get("/vary", "Foo: 2").says("fwd=vary-miss")
+	w.get("/p")
+	w.get("/p", cc("no-cache")).says("fwd=request")
+}

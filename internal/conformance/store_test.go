@@ -131,3 +131,15 @@ func TestSTO_12(t *testing.T) {
 		}
 	}
 }
+
+// A newer answer that says no-store is not stored.
+func TestSTO_9(t *testing.T) {
+	t.Parallel()
+	w := given(t, inTurn(ok("1", "Cache-Control: max-age=60"), ok("2", "Cache-Control: no-store"), ok("3", "Cache-Control: max-age=60")),
+		`cache.request_directives = "honour"`)
+	w.fetched("/p").is(200, "1")
+	w.fetched("/p", "Cache-Control: no-cache").is(200, "2")
+	if g := w.get("/p"); g.body == "2" {
+		t.Error("what says no-store was used again")
+	}
+}

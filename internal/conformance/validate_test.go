@@ -302,3 +302,33 @@ func TestHED_4(t *testing.T) {
 		}
 	}
 }
+
+func TestHED_2(t *testing.T) {
+	t.Parallel()
+	w := given(t, nil)
+	for _, same := range [][]string{{`ETag: "a"`, "Content-Length: 4"}, {"Last-Modified: " + longAgo, "Content-Length: 4"}, {`ETag: "a"`, "Last-Modified: " + longAgo, "Content-Length: 4"}} {
+		g, n := w.headAfter(200, append(same, "X-New: 1")...)
+		if g.is(200, "body").has("X-New", "1").has("X-Old", "1"); n != 0 {
+			t.Errorf("%q: the app was asked again", same)
+		}
+	}
+}
+
+func TestHED_3(t *testing.T) {
+	t.Parallel()
+	w := given(t, nil, honour)
+	for _, other := range [][]string{{`ETag: "b"`, "Content-Length: 4"}, {`ETag: "a"`, "Content-Length: 5"}, {"Last-Modified: " + date(0), "Content-Length: 4"}} {
+		if g, n := w.headAfter(200, other...); n != 1 {
+			t.Errorf("%q: the app was asked %d times; %s", other, n, g.cacheStatus())
+		}
+	}
+	target := w.target(func(q *asked) string {
+		if q.Method == "HEAD" {
+			return message(200, "", `ETag: "b"`, cc("max-age=60"), "Content-Length: 7")
+		}
+		return message(200, "body", `ETag: "a"`, cc("max-age=60"))
+	})
+	w.fetched(target)
+	w.do("HEAD", target, cc("no-cache")) // goes to the app
+	w.fetched(target)
+}
