@@ -82,14 +82,15 @@ func ruleStatus(status int) bool {
 // keepableStatus says whether an answer of a status may be a page at all: it
 // is final, whole, and not about the one request that it answers, its condition,
 // its size or who sent it. Whoever can provoke such an answer could give it to
-// everybody.
+// everybody. Of 428, 429, 431 and 511 that is said outright (RFC 6585).
 func keepableStatus(status int) bool {
 	switch status {
 	case http.StatusPartialContent, http.StatusNotModified,
 		http.StatusProxyAuthRequired, http.StatusRequestTimeout, http.StatusLengthRequired, http.StatusPreconditionFailed,
 		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusRequestedRangeNotSatisfiable,
 		http.StatusExpectationFailed, http.StatusMisdirectedRequest, http.StatusUpgradeRequired, http.StatusPreconditionRequired,
-		http.StatusTooManyRequests, http.StatusRequestHeaderFieldsTooLarge, http.StatusHTTPVersionNotSupported:
+		http.StatusTooManyRequests, http.StatusRequestHeaderFieldsTooLarge, http.StatusHTTPVersionNotSupported,
+		http.StatusNetworkAuthenticationRequired:
 		return false
 	}
 	return status >= 200

@@ -85,7 +85,7 @@ func TestHDR_8(t *testing.T) {
 	if g := w.do("OPTIONS", "/p", "Max-Forwards: 0"); g.status != 204 || len(w.requests()) != before {
 		t.Errorf("Max-Forwards: 0: %d, and the app was asked %d times", g.status, len(w.requests())-before)
 	}
-	w.get("/q", "Max-Forwards: 5")
+	w.post("POST", "/q", "x", "Max-Forwards: 5")
 	w.asks("Max-Forwards: 5") // it is of OPTIONS and TRACE alone
 }
 

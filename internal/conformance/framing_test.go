@@ -189,19 +189,24 @@ func TestSTA_1(t *testing.T) {
 			continue
 		case 200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 451, 501:
 			w.keepsIt(say(status, "", old, "Location: /x"), status)
-		case 201, 202, 205, 302, 303, 307, 400, 403, 409, 418, 429, 499, 500, 502, 503, 504, 511, 599:
+		case 201, 202, 205, 302, 303, 307, 400, 403, 409, 418, 499, 500, 502, 503, 504, 599:
 			w.asksAgainAfter(say(status, "", old, "Location: /x"), status)
 			w.keepsIt(say(status, "", old, cc("public"), "Location: /x"), status, "public")
 		}
 	}
 }
 
+// What is about the request itself, its head, its size or its rate, is kept for
+// nobody; of 428, 429, 431 and 511 RFC 6585 says so.
 func TestSTA_2(t *testing.T) {
 	t.Parallel()
 	w := given(t, nil)
-	for _, status := range []int{302, 303, 307, 400, 401, 403, 404, 418, 429, 500, 502, 503, 504} {
+	for _, status := range []int{302, 303, 307, 400, 401, 403, 404, 418, 500, 502, 503, 504} {
 		w.keepsIt(say(status, "x", cc("max-age=60"), "Location: /x"), status).is(status, "x")
 		w.keepsIt(say(status, "x", expires(time.Hour), "Location: /x"), status).is(status, "x")
+	}
+	for _, status := range []int{408, 413, 417, 428, 429, 431, 511} {
+		w.asksAgainAfter(say(status, "x", cc("max-age=60")), status)
 	}
 }
 

@@ -304,7 +304,7 @@ func (w *world) twice(s script, want int, about any) *got {
 	w.get(target)
 	g := w.get(target)
 	if n := len(w.requests()) - before; n != want {
-		w.t.Errorf("%q: two visitors made %d requests, want %d; Cache-Status: %s", about, n, want, g.cacheStatus())
+		w.t.Errorf("%v: two visitors made %d requests, want %d; Cache-Status: %s", about, n, want, g.cacheStatus())
 	}
 	return g
 }
