@@ -31,8 +31,10 @@ const (
 )
 
 // Memory is the tier in this process: least recently used pages go when its
-// bytes are used up. Its methods may be called from any goroutine, and on a
-// tier of size 0 too, which keeps nothing.
+// bytes are used up, unless they were asked for more often than the page that
+// comes. So what a crawler reads once does not take the place of what visitors
+// read all day (TinyLFU). Its methods may be called from any goroutine, and on
+// a tier of size 0 too, which keeps nothing.
 //
 // Each shard has a lock of its own. The bound holds over all shards, and the
 // page that goes is the eldest of all: ages count Puts, so the shards can be
@@ -44,6 +46,7 @@ type Memory struct {
 	used      atomic.Int64  // bytes
 	age       atomic.Uint64 // of the latest Put; Puts are even, the Gets between two of them are the odd number between
 	evictions atomic.Uint64
+	refusals  atomic.Uint64
 	shards    [shardCount]shard
 }
 
@@ -53,6 +56,7 @@ type shard struct {
 
 	mu           sync.Mutex
 	pages        *simplelru.LRU[string, *entry]
+	wanted       sketch // how often keys were asked for, those of no page too
 	hits, misses uint64
 
 	_ [64]byte // keeps the locks of neighbours off one cache line
@@ -74,6 +78,7 @@ type MemoryStats struct {
 	Hits      uint64 // of Get
 	Misses    uint64 // of Get
 	Evictions uint64 // pages that went to make room
+	Refusals  uint64 // pages that came while there was no room, and were wanted less than those there
 }
 
 // NewMemory returns an empty tier that holds up to size bytes. 0 or less: it
@@ -84,6 +89,9 @@ func NewMemory(size int64) *Memory {
 		s := &m.shards[i]
 		s.tier = m
 		s.eldest.Store(none)
+		if m.size > 0 {
+			s.wanted = newSketch(m.size)
+		}
 		// The bound is ours, in bytes; an error is only given for a size below 1.
 		s.pages, _ = simplelru.NewLRU[string, *entry](math.MaxInt, nil)
 	}
@@ -92,9 +100,15 @@ func NewMemory(size int64) *Memory {
 
 // Get finds a page and counts as its use. It does not allocate.
 func (m *Memory) Get(key []byte) (*Page, bool) {
-	s := m.shardOf(key)
+	if m.size == 0 {
+		m.shards[0].missed()
+		return nil, false
+	}
+	hash := maphash.Bytes(m.seed, key)
+	s := &m.shards[hash%shardCount]
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.wanted.add(hash)
 	e, ok := s.pages.Get(view(key))
 	if !ok {
 		s.misses++
@@ -103,6 +117,12 @@ func (m *Memory) Get(key []byte) (*Page, bool) {
 	s.hits++
 	e.age = m.age.Load() + 1
 	return e.page, true
+}
+
+func (s *shard) missed() {
+	s.mu.Lock()
+	s.misses++
+	s.mu.Unlock()
 }
 
 // peek finds a page, and neither counts nor is its use.
@@ -142,7 +162,8 @@ func (m *Memory) drop(key []byte, p *Page) {
 
 // Put keeps a page under a copy of key, in place of what was there. A page
 // that may not be kept, or whose body is more than a quarter of the tier, only
-// removes what was there. A page belongs under one key: under a second one its
+// removes what was there. Where there is no room, one that is asked for less
+// than the eldest goes again at once. A page belongs under one key: under a second one its
 // derived value is not counted.
 func (m *Memory) Put(key []byte, p *Page) {
 	if m.size == 0 {
@@ -152,14 +173,19 @@ func (m *Memory) Put(key []byte, p *Page) {
 		m.Delete(key)
 		return
 	}
-	s := m.shardOf(key)
+	hash := maphash.Bytes(m.seed, key)
+	s := &m.shards[hash%shardCount]
 	e := &entry{page: p, shard: s}
 	k := string(key)
 	s.mu.Lock()
 	s.removeLocked(k)
 	s.addLocked(k, e)
+	wanted := s.wanted.estimate(hash)
 	s.mu.Unlock()
-	m.shrink()
+	if !m.shrink(int(wanted)) {
+		m.drop(key, p)
+		m.refusals.Add(1)
+	}
 }
 
 // Delete forgets a page. The error is always nil: what is in memory is gone.
@@ -173,7 +199,7 @@ func (m *Memory) Delete(key []byte) error {
 
 // Stats returns what was counted so far.
 func (m *Memory) Stats() MemoryStats {
-	st := MemoryStats{Size: m.size, Evictions: m.evictions.Load()}
+	st := MemoryStats{Size: m.size, Evictions: m.evictions.Load(), Refusals: m.refusals.Load()}
 	for i := range m.shards {
 		s := &m.shards[i]
 		s.mu.Lock()
@@ -194,16 +220,20 @@ func (m *Memory) shardOf(key []byte) *shard {
 	return &m.shards[maphash.Bytes(m.seed, key)%shardCount]
 }
 
-// shrink makes pages go, eldest first, until the bound holds. It is called
-// without a lock and takes one at a time.
-func (m *Memory) shrink() {
+// shrink makes pages go, eldest first, until the bound holds. false: the next
+// to go is asked for more than wanted times, and stays. It is called without a
+// lock and takes one at a time.
+func (m *Memory) shrink(wanted int) bool {
 	for m.used.Load() > m.size {
 		s := m.eldestShard()
 		if s == nil {
-			return
+			return true
 		}
-		s.evict()
+		if !s.evict(wanted) {
+			return false
+		}
 	}
+	return true
 }
 
 // eldestShard returns the shard that says it has the eldest entry; nil if
@@ -221,18 +251,29 @@ func (m *Memory) eldestShard() *shard {
 
 // evict removes the eldest entry of the shard, if it is as old as the shard
 // said. A Get makes entries younger without a word; then only the shard's word
-// is corrected, and the caller looks again.
-func (s *shard) evict() {
+// is corrected, and the caller looks again. false: the entry was asked for more
+// than wanted times. It has shown that it is worth its place, and becomes the
+// youngest, so that another is looked at next time: else one page that everybody
+// wanted yesterday would keep all others out.
+func (s *shard) evict(wanted int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	stays := false
 	if k, e, ok := s.pages.GetOldest(); ok && e.age <= s.eldest.Load() {
-		s.removeLocked(k)
-		s.tier.evictions.Add(1)
+		stays = int(s.wanted.estimate(maphash.String(s.tier.seed, k))) > wanted
+		if stays {
+			s.pages.Get(k)
+			e.age = s.tier.age.Load() + 1
+		} else {
+			s.removeLocked(k)
+			s.tier.evictions.Add(1)
+		}
 	}
 	s.eldest.Store(none)
 	if _, e, ok := s.pages.GetOldest(); ok {
 		s.eldest.Store(e.age)
 	}
+	return !stays
 }
 
 func (s *shard) addLocked(key string, e *entry) {
@@ -272,7 +313,7 @@ func (e *entry) recount() {
 		s.tier.used.Add(more)
 	}
 	s.mu.Unlock()
-	s.tier.shrink()
+	s.tier.shrink(math.MaxInt) // the page is there, and its value is in use
 }
 
 // claim returns the bytes of the page's derived value, to be counted, unless

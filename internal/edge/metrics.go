@@ -90,6 +90,7 @@ var (
 	descMemoryPages     = desc("memory_pages", "Pages in the memory tier.")
 	descMemoryBytes     = desc("memory_bytes", "Bytes in the memory tier, overhead counted.")
 	descMemoryEvictions = desc("memory_evictions_total", "Pages evicted from the memory tier for want of room.")
+	descMemoryRefusals  = desc("memory_refusals_total", "Pages that the full memory tier did not take, since those in it are asked for more.")
 	descMemoryHits      = desc("memory_hits_total", "Look-ups in the memory tier that found something.")
 	descMemoryMisses    = desc("memory_misses_total", "Look-ups in the memory tier that found nothing.")
 
@@ -189,6 +190,7 @@ func (e *Edge) collectTiers(count func(*prometheus.Desc, uint64, ...string), gau
 	gauge(descMemoryPages, int64(s.Pages))
 	gauge(descMemoryBytes, int64(s.Bytes))
 	count(descMemoryEvictions, uint64(s.Evictions))
+	count(descMemoryRefusals, s.Refusals)
 	count(descMemoryHits, uint64(s.Hits))
 	count(descMemoryMisses, uint64(s.Misses))
 	e.collectPublished(count)
