@@ -198,6 +198,19 @@ func TestAdmits(t *testing.T) {
 	}
 }
 
+// placed is the variables of a document that is not where they say.
+type placed struct{ vars }
+
+func (placed) Place() (path, query []byte) { return []byte("/part"), []byte("z") }
+
+func TestApExprPlace(t *testing.T) {
+	expr := `%{REQUEST_URI} = '/part' && %{QUERY_STRING} = 'z' && %{DOCUMENT_URI} = '/page' && v('args') = 'q'`
+	v := placed{vars{"uri": "/page", "document_uri": "/page", "args": "q"}}
+	if got := evaluate(t, Options{Dialect: DialectApache}, &Env{Variables: v}, expr); got != "true" {
+		t.Errorf("got %s", got)
+	}
+}
+
 // The surroundings may panic; then neither side of the condition is printed.
 func TestExprPanic(t *testing.T) {
 	panics := 0

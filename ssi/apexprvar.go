@@ -23,8 +23,8 @@ func (a *apParser) builtin(name []byte, at int) (operand, *fault) {
 
 // requestVariables are those of ap_expr, with their names in Variables. Beyond Apache, HTTP_ goes with every header.
 var requestVariables = [...]struct{ name, key string }{
-	{"request_method", "request_method"}, {"request_scheme", "scheme"}, {"request_uri", "uri"},
-	{"the_request", "request"}, {"query_string", "args"}, {"document_uri", "document_uri"},
+	{"request_method", "request_method"}, {"request_scheme", "scheme"},
+	{"the_request", "request"}, {"document_uri", "document_uri"},
 	{"remote_addr", "remote_addr"}, {"remote_host", "remote_addr"}, {"conn_remote_addr", "remote_addr"},
 	{"remote_port", "remote_port"}, {"remote_user", "remote_user"}, {"auth_type", "auth_type"},
 	{"server_name", "server_name"}, {"server_port", "server_port"}, {"server_protocol", "server_protocol"},
@@ -37,11 +37,13 @@ type computedOperand struct {
 
 func (c computedOperand) value(d *document) ([]byte, error) { return []byte(c.f(d)), nil }
 
-// computed are those that nobody has to be asked for.
+// computed are those that are made of what others say.
 var computed = [...]struct {
 	name string
 	f    func(d *document) string
 }{
+	{"request_uri", func(d *document) string { path, _ := placeOf(d); return string(path) }},
+	{"query_string", func(d *document) string { _, query := placeOf(d); return string(query) }},
 	{"https", func(d *document) string { return onOff(len(ask(d, "https")) > 0) }},
 	{"ipv6", func(d *document) string { return onOff(ipv6(ask(d, "remote_addr"))) }},
 	{"is_subreq", func(d *document) string {
@@ -53,6 +55,14 @@ var computed = [...]struct {
 	{"time", clock("20060102150405")}, {"time_year", clock("2006")}, {"time_mon", clock("01")}, {"time_day", clock("02")},
 	{"time_hour", clock("15")}, {"time_min", clock("04")}, {"time_sec", clock("05")},
 	{"time_wday", func(d *document) string { return string(rune('0' + now(d).Weekday())) }},
+}
+
+// placeOf is the path and the query of the document at hand.
+func placeOf(d *document) (path, query []byte) {
+	if p, ok := d.vars.(Placed); ok {
+		return p.Place()
+	}
+	return ask(d, "uri"), ask(d, "args")
 }
 
 func ask(d *document, name string) []byte {

@@ -18,6 +18,13 @@ type Dated interface {
 	Modified() (time.Time, bool)
 }
 
+// Placed is what Variables may be too: ap_expr's REQUEST_URI and QUERY_STRING are the document's own, also where the
+// variables of these names are the page's.
+type Placed interface {
+	// Place is the path and the query of the document. They are not changed, and not kept beyond the run.
+	Place() (path, query []byte)
+}
+
 // Include is one include to answer.
 type Include struct {
 	URL   string    // as written, after interpolation: path and query, perhaps relative; never resolved here

@@ -11,6 +11,7 @@ import (
 
 var (
 	_ ssi.Dated  = (*document)(nil)
+	_ ssi.Placed = (*document)(nil)
 	_ ssi.Lister = (*document)(nil)
 )
 
@@ -30,6 +31,12 @@ func (d *document) page() *document {
 func (d *document) Modified() (time.Time, bool) {
 	p := d.page()
 	return time.Unix(p.modified, 0), p.modified != 0
+}
+
+// Place is where the document itself is.
+func (d *document) Place() (path, query []byte) {
+	d.readQuery()
+	return []byte(d.path), d.query
 }
 
 func (d *document) ofPage(name string) ([]byte, bool) {

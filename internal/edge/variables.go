@@ -136,13 +136,16 @@ func (d *document) private(name string) ([]byte, bool) {
 	case "server_addr", "server_port":
 		return serverAddr(v.local, name), true
 	case "remote_user":
+		d.assembly.parts.readPersonal() // that there is none says something, too
 		return basicUser(v.get("Authorization"))
 	case "request_id":
 		return v.id, true
 	case "content_type":
+		d.assembly.parts.readPersonal()
 		value := v.get("Content-Type")
 		return value, value != nil
 	case "content_length":
+		d.assembly.parts.readPersonal()
 		value := v.get("Content-Length")
 		return value, value != nil
 	}
