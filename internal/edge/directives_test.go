@@ -170,3 +170,13 @@ func TestExplainRequestDirectives(t *testing.T) {
 		t.Errorf("max-stale: %+v", x.Answer)
 	}
 }
+
+// only-if-cached is never forwarded, also where nothing is kept at all.
+func TestRequestOnlyIfCachedKeepsNothing(t *testing.T) {
+	e, app := newScripted(t, []step{{body: "app"}}, honouring(), withRule(Rule{Paths: []string{"*"}, Cache: &Lifetime{Off: true}}))
+	if a := e.get("/p", "Cache-Control: only-if-cached"); a.StatusCode != 504 {
+		t.Errorf("%d, want 504", a.StatusCode)
+	}
+	app.was(t, 0)
+	e.get("/p", "Cache-Control: no-cache").is(t, 200, "app")
+}

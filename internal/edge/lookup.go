@@ -78,10 +78,10 @@ func (r *request) lookup() (found, bool) {
 	if f, ok := r.target.lookup(r.host, r.client.scheme); ok {
 		return f, true
 	}
+	r.wished = r.wishes()
 	if !r.pulls() {
 		return found{}, false
 	}
-	r.wished = r.wishes()
 	if r.takeKey(); r.unkeepable {
 		// Not worth asking a tier over a network, but what memory has of an
 		// earlier answer is good for validation, and for when the app fails.

@@ -137,6 +137,7 @@ func drawManner(t *rapid.T, path string) manner {
 		vary:   rapid.SampledFrom([][]string{nil, nil, {"Cookie"}, {"X-Team"}, {"X-Secret", "Authorization"}, {"*"}}).Draw(t, path+" vary"),
 	}
 	m.old = strings.Contains(m.states.value, "max-age=1,")
+	m.tagged = rapid.Bool().Draw(t, path+" tagged")
 	m.takes = rapid.SampledFrom([]time.Duration{0, 0, 2 * time.Millisecond}).Draw(t, path+" takes")
 	m.setCookies = rapid.SampledFrom([][]string{nil, nil, {"session"}, {"lang"}, {"lang", "session"}}).Draw(t, path+" sets")
 	if path == "/including" || path == "/other" {
@@ -209,7 +210,7 @@ func (w *privacyWorld) judgeBody(p *person, path string, in *http.Response, body
 	control := in.Header.Get("Cache-Control")
 	bound := strings.Contains(control, "private") || strings.Contains(control, "no-store")
 	vary, status := strings.Join(in.Header.Values("Vary"), ", "), in.Header.Get("Cache-Status")
-	page := strings.Contains(status, "hit") || strings.Contains(status, "stored") || strings.Contains(status, "invalidated")
+	page := slices.ContainsFunc([]string{"hit", "stored", "invalidated", "stale-if-error"}, func(word string) bool { return strings.Contains(status, word) })
 	for _, rec := range records(body) {
 		own := p.inputs[rec.input]
 		switch {

@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -39,6 +40,8 @@ var statements = []statement{
 	{"Cache-Control", "no-store", false, false},
 	{"Cache-Control", "no-cache, max-age=60", false, false},
 	{"Cache-Control", "max-age=0", false, false},
+	{"Cache-Control", "public, max-age=0", true, true},
+	{"Cache-Control", "public, no-cache", true, true},
 	{"Cache-Control", "", false, false},
 	{"SSIEdge-Cache-Control", "max-age=60", true, false},
 	{"Cache-Control", "public, max-age=1, stale-while-revalidate=60, stale-if-error=60", true, true},
@@ -54,6 +57,7 @@ type manner struct {
 	vary       []string // fields
 	setCookies []string // names
 	includes   string   // path of a fragment; "": none
+	tagged     bool     // it has an entity-tag, which tells its body from every other
 	takes      time.Duration
 }
 
@@ -96,13 +100,22 @@ func (a *privacyApp) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if m.status == http.StatusMovedPermanently {
 		h.Set("Location", "/elsewhere")
 	}
-	w.WriteHeader(m.status)
+	var body []byte
 	for _, input := range m.reads {
-		fmt.Fprint(w, record{r.URL.Path, input, inputOf(r, input), m.open(input, &rule), m.unkeepable(&rule)})
+		body = fmt.Append(body, record{r.URL.Path, input, inputOf(r, input), m.open(input, &rule), m.unkeepable(&rule)})
 	}
 	if m.includes != "" {
-		fmt.Fprintf(w, "<!--#include virtual=%q -->", m.includes)
+		body = fmt.Appendf(body, "<!--#include virtual=%q -->", m.includes)
 	}
+	if m.tagged {
+		tag := fmt.Sprintf(`"%d-%x"`, m.status, sha256.Sum256(body))
+		if h.Set("Etag", tag); strings.Contains(r.Header.Get("If-None-Match"), tag) {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	w.WriteHeader(m.status)
+	w.Write(body)
 }
 
 // inputOf is an input of a request, as it came to the app.
