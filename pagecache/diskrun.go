@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 )
@@ -103,18 +104,20 @@ func (d *Disk) evict(n *diskName, list uint32) error {
 	return err
 }
 
-// touch sets the times of files that were used to that of now.
+// touch sets the times of files that were used to that of now. It is called by
+// one goroutine at a time.
 func (d *Disk) touch() {
 	d.mu.Lock()
-	names := d.touches
-	d.touches = nil
+	names, now := slices.Clone(d.touches), d.now()
 	d.mu.Unlock()
-	now := d.now()
 	for i := range names {
 		err := os.Chtimes(filepath.Join(d.folder, names[i].path()), time.Time{}, now)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			d.noteError(err)
-			return
+			d.noteError(err) // the order of use is less exact then
+			break
 		}
 	}
+	d.mu.Lock()
+	d.touches = slices.Delete(d.touches, 0, len(names)) // others came at the end
+	d.mu.Unlock()
 }
