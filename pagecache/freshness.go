@@ -131,9 +131,19 @@ func (f *Freshness) Expired(at time.Time, window time.Duration) Freshness {
 	return g
 }
 
-// age is in milliseconds.
+// clockSkew is how far, in milliseconds, a page may come from the future: the
+// clocks of a fleet differ.
+const clockSkew = 10_000
+
+// age is in milliseconds. Where the clock was set back since the page was
+// measured nobody knows its age: it counts as just expired, or it would stay
+// fresh for as long as the clock was set back.
 func (f *Freshness) age(now time.Time) int64 {
-	return int64(f.InitialAge)*1000 + max(now.UnixMilli()-f.Measured, 0)
+	since := now.UnixMilli() - f.Measured
+	if since < -clockSkew {
+		return int64(max(f.Lifetime, f.InitialAge)) * 1000
+	}
+	return int64(f.InitialAge)*1000 + max(since, 0)
 }
 
 func (f *Freshness) within(lifetime, window uint32, now time.Time) bool {
