@@ -3,9 +3,12 @@ package edge
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,9 +34,12 @@ type assembly struct {
 	nobodyAsked   bool // a HEAD: only what is at hand
 	run           *ssi.Run
 	ctx           context.Context // of what is fetched: ends with the time for the assembly, and when the visitor leaves
-	cancel        context.CancelFunc
-	conn          net.Conn // the visitor's, to be watched; nil: not to be
-	watcher       *watch   // nil: he is not watched; for the answer's own goroutine
+	cancel        context.CancelCauseFunc
+	deadline      time.Time // of the assembly
+	timed         sync.Once
+	timer         *time.Timer // of the deadline; nil: nobody was asked
+	conn          net.Conn    // the visitor's, to be watched; nil: not to be
+	watcher       *watch      // nil: he is not watched; for the answer's own goroutine
 	departed      atomic.Bool
 }
 
@@ -139,17 +145,36 @@ const backstop = time.Second
 // start begins the run. For a HEAD nothing is asked for.
 func (a *assembly) start(t *ssi.Template, d *document) {
 	o := &a.site.options.SSI
-	deadline := time.Now().Add(o.Timeout)
-	a.ctx, a.cancel = context.WithDeadline(context.Background(), deadline)
+	a.deadline = time.Now().Add(o.Timeout)
+	a.ctx, a.cancel = context.WithCancelCause(context.Background())
 	a.run = t.Start(a.ctx, &ssi.Env{
 		Includer: a, Variables: d,
 		Now: a.visitor.began, Location: o.Timezone,
 		MaxDepth: o.MaxDepth, MaxIncludes: o.MaxIncludes, MaxPage: o.MaxPage,
-		Deadline: deadline.Add(backstop),
+		Deadline: a.deadline.Add(backstop),
 		AtHand:   a.nobodyAsked,
 		Report:   a.report,
 		Panicked: func(v any, stack []byte) { a.edge.panicked("include", v, stack) },
 	})
+}
+
+// errLate is why what is pending ends when the time for the assembly is over.
+var errLate = fmt.Errorf("no answer within site.ssi.timeout: %w", context.DeadlineExceeded)
+
+// limit bounds the assembly in time. Only a page that has to ask somebody needs
+// a timer for that.
+func (a *assembly) limit() {
+	a.timed.Do(func() {
+		a.timer = time.AfterFunc(time.Until(a.deadline), func() { a.cancel(errLate) })
+	})
+}
+
+// because is err, or where what was under way was ended for being late, that.
+func (a *assembly) because(err error) error {
+	if cause := context.Cause(a.ctx); cause == errLate && errors.Is(err, context.Canceled) {
+		return cause
+	}
+	return err
 }
 
 // Close cancels what is pending and waits for its goroutines.
@@ -160,8 +185,11 @@ func (a *assembly) Close() error {
 
 func (a *assembly) close() {
 	a.watcher.stop()
-	a.cancel()
+	a.cancel(nil)
 	a.run.Close()
+	if a.timer != nil {
+		a.timer.Stop()
+	}
 	a.trouble.tell(a.site, a.page)
 }
 
@@ -170,7 +198,7 @@ func (a *assembly) watch() {
 	if a.conn != nil {
 		a.watcher = newWatch(a.conn, func() {
 			a.departed.Store(true) // what fails from now on is nobody's mistake
-			a.cancel()
+			a.cancel(nil)
 			a.run.Close()
 		})
 	}

@@ -110,6 +110,7 @@ func (a *assembly) Lookup(inc *ssi.Include) (ssi.Fragment, bool) {
 	if in.held = in.settings.required || in.settings.keep.forwardCookies; in.held {
 		a.hold.add(in.settings.required)
 	}
+	a.limit()
 	return ssi.Fragment{}, false
 }
 

@@ -47,6 +47,7 @@ func (a *assembly) settle(in *inner, c came) ssi.Fragment {
 		defer c.reply.close()
 		a.takeCookies(c.reply.header(), in.settings.keep.forwardCookies)
 	}
+	c.err = a.because(c.err)
 	paste := a.site.options.SSI.PasteErrors
 	status, err := c.status(), c.err
 	if status >= 400 && !paste {
@@ -57,6 +58,7 @@ func (a *assembly) settle(in *inner, c came) ssi.Fragment {
 		if f, c.cut, err = a.fragment(in, &c); err == nil {
 			return f
 		}
+		err = a.because(err)
 	}
 	switch {
 	case errors.Is(err, ssi.ErrTooLarge): // the page as a whole fails, not the fragment
