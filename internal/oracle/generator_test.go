@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"pgregory.net/rapid"
@@ -25,6 +26,10 @@ var texts = []string{
 	"é", "\xff", "\x01", "<!-- comment -->", "<a href=\"", "\">", "<script>if (a < b && c > d) {}</script>", "[", "]",
 }
 
+// blockTexts are texts of a block: there nginx loses what looks like the
+// beginning of a directive right before one.
+var blockTexts = slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return strings.HasPrefix("<!--", s) || s == "<<" })
+
 // pieces are parts of a value, each whole in itself.
 var pieces = []string{
 	"a", "B", "1", " ", "-", "-->", "<", ">", "&", "'", "`", "=", "/", ".", "x y", "<!--#echo var=", "|",
@@ -47,6 +52,13 @@ func (m *maker) number(label string, lo, hi int) int { return rapid.IntRange(lo,
 // join gives some parts in a row.
 func (m *maker) join(label string, of []string, most int) string {
 	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(of), 0, most).Draw(m.t, label), "")
+}
+
+func (m *maker) text(most int) string {
+	if m.inBlock {
+		return m.join("text", blockTexts, most)
+	}
+	return m.join("text", texts, most)
 }
 
 // page makes a whole document. It ends with a letter: what stands at the very
@@ -75,7 +87,7 @@ func (m *maker) fragment() string {
 func (m *maker) part(includes bool) string {
 	switch kind := m.number("kind", 0, 11); {
 	case kind < 3:
-		return m.join("text", texts, 5)
+		return m.text(5)
 	case kind < 5:
 		return m.set()
 	case kind < 7:
@@ -142,7 +154,7 @@ func (m *maker) branch(includes bool) string {
 	for range m.number("in branch", 0, 3) {
 		switch kind := m.number("kind", 0, 5); {
 		case kind < 2:
-			b.WriteString(m.join("text", texts, 3))
+			b.WriteString(m.text(3))
 		case kind == 2:
 			b.WriteString(m.set())
 		case kind == 3 && includes:
@@ -177,7 +189,12 @@ func (m *maker) include() string {
 	case 0:
 		return m.directive(fmt.Sprintf(`include file="f%d.inc?q=%s"`, n, m.one("query", []string{"a", "x%20y", "", "b&c"})))
 	case 1:
-		return m.directive(m.one("plain", []string{`include virtual="/plain.txt"`, `include virtual="app/show?x=$arg_q"`, `include wait="no" virtual="/app/show?y"`}))
+		params := []string{m.one("plain", []string{`virtual="/plain.txt"`, `virtual="/app/show?x=$arg_q"`, `virtual="/app/show?y"`})}
+		// nginx prints a stub twice where a fragment before it is under way.
+		if m.blocks > 0 {
+			params = append(params, `wait="yes"`)
+		}
+		return m.directive(m.shuffledInclude(params...))
 	case 2:
 		return m.directive(m.shuffledInclude(`virtual="/plain.txt"`, `set="v1"`))
 	case 3:
@@ -187,7 +204,7 @@ func (m *maker) include() string {
 			return m.directive(m.shuffledInclude(`virtual="/app/none?q=s"`, `wait="yes"`, fmt.Sprintf(`stub="s%d"`, m.number("stub", 1, m.blocks))))
 		}
 	}
-	return m.directive(m.shuffledInclude(fmt.Sprintf(`virtual="/f%d.inc?q=%s"`, n, m.one("query", []string{"a", "<b>", ""})), `wait="yes"`))
+	return m.directive(m.shuffledInclude(fmt.Sprintf(`virtual="f%d.inc?q=%s"`, n, m.one("query", []string{"a", "<b>", ""})), `wait="yes"`))
 }
 
 func (m *maker) shuffledInclude(params ...string) string { return "include " + m.shuffled(params) }
@@ -202,7 +219,7 @@ func (m *maker) block() string {
 	for range m.number("in block", 0, 4) {
 		switch m.number("kind", 0, 3) {
 		case 0, 1:
-			b.WriteString(m.join("text", texts, 3))
+			b.WriteString(m.text(3))
 		case 2:
 			b.WriteString(m.echo())
 		default:
