@@ -37,7 +37,7 @@ func TestGenerated(t *testing.T) {
 			m := &maker{t: rt}
 			page := m.page()
 			c.parts = append(c.parts[:3], part{name: dir + "page.html", body: page},
-				part{name: dir + "f1.inc", body: m.fragment()}, part{name: dir + "f2.inc", body: m.fragment()}, part{name: dir + "f3.inc", body: "x" + m.branch(false)},
+				part{name: dir + "f1.inc", body: m.fragment()}, part{name: dir + "f2.inc", body: m.fragment()}, part{name: dir + "f3.inc", body: "x" + m.branch(false) + "x"},
 				part{name: dir + "plain.txt", body: "below"})
 			w.write(t, c)
 			c.requests[0].target = "/" + dir + "page.html?q=" + rapid.SampledFrom([]string{"abc", "B", "1", "x=y", "%3C", "a&q=b"}).Draw(rt, "query")
