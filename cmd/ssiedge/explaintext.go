@@ -134,6 +134,8 @@ func replyText(r *edge.ExplainedReply) string {
 	switch {
 	case !r.Kept:
 		return "not kept, " + r.Reason
+	case r.Validate != "":
+		return "kept, and each use asks the app first, " + r.Validate
 	case r.Stripped:
 		return fmt.Sprintf("kept for %d s, without its Set-Cookie", r.TTL)
 	}

@@ -31,9 +31,10 @@ type ExplainedCookie struct {
 type ExplainedReply struct {
 	Reply    string `json:"reply"` // its status and what counts of its head
 	Kept     bool   `json:"kept"`
-	TTL      int64  `json:"ttl,omitempty"`    // seconds
-	Stripped bool   `json:"stripped"`         // its Set-Cookie is not kept with it
-	Reason   string `json:"reason,omitempty"` // why it is not kept: the code of Cache-Status
+	TTL      int64  `json:"ttl,omitempty"`      // seconds
+	Validate string `json:"validate,omitempty"` // of one that is kept: why each use of it asks the origin; the code of Cache-Status
+	Stripped bool   `json:"stripped"`           // its Set-Cookie is not kept with it
+	Reason   string `json:"reason,omitempty"`   // why it is not kept: the code of Cache-Status
 }
 
 // What becomes of cookies and Authorization.
@@ -58,6 +59,7 @@ func (x *explainer) origin(asks asking) {
 		if asks == askBackground {
 			f.visitor = v.anonymous(&x.settings.keep)
 		}
+		f.offered = f.offers()
 		o, asked = f.outgoing(), x.settings.keep.asked(f.visitor)
 	} else {
 		x.source = x.forwardSource()
@@ -128,6 +130,7 @@ var suppositions = []struct {
 	{"200, Cache-Control: max-age=60", 200, []string{"Cache-Control", "max-age=60"}},
 	{"200, Cache-Control: public, max-age=60", 200, []string{"Cache-Control", "public, max-age=60"}},
 	{"200, Cache-Control: public, max-age=60, with Set-Cookie", 200, []string{"Cache-Control", "public, max-age=60", "Set-Cookie", "ssiedge=1"}},
+	{"200, Cache-Control: no-cache, with ETag", 200, []string{"Cache-Control", "no-cache", "ETag", `"1"`}},
 	{"200, Cache-Control: private", 200, []string{"Cache-Control", "private"}},
 	{"200, Cache-Control: no-store", 200, []string{"Cache-Control", "no-store"}},
 	{"404", 404, nil},
@@ -146,7 +149,10 @@ func (x *explainer) explainReplies(asked pagecache.Asked) []ExplainedReply {
 		d := pagecache.Decide(r, asked, &x.settings.keep.policy)
 		e := ExplainedReply{Reply: s.reply, Kept: d.Keep, Stripped: d.Keep && d.StripPage}
 		if d.Keep {
-			e.TTL = d.TTL(now)
+			e.TTL = max(0, d.TTL(now))
+			if d.Validate != pagecache.ReasonNone {
+				e.Validate = d.Validate.String()
+			}
 		} else {
 			e.Reason = d.Reason.String()
 		}

@@ -3,6 +3,7 @@ package edge
 import (
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -283,4 +284,25 @@ func (e *testEdge) keptKey(path string) (found []byte) {
 		}
 	})
 	return found
+}
+
+// explain tells what would be asked about a page, and why.
+func TestExplainValidation(t *testing.T) {
+	e, app := newScripted(t, []step{stalePage("page", `Etag: "a"`, "Last-Modified: "+lastYear)})
+	e.get("/p")
+	x := e.explained("/p")
+	for _, field := range []string{`If-None-Match: "a"`, "If-Modified-Since: " + lastYear} {
+		if !slices.Contains(x.Origin.Fields, field) {
+			t.Errorf("the app would get %q, want %s", x.Origin.Fields, field)
+		}
+	}
+	if x.Answer.By != "origin" || x.Origin.Asked != "fill" || !strings.Contains(x.Answer.Why, "each use to be validated") {
+		t.Errorf("%+v, asked: %s", x.Answer, x.Origin.Asked)
+	}
+	for _, r := range x.Origin.Replies {
+		if r.Reply == "200, Cache-Control: no-cache, with ETag" && (!r.Kept || r.Validate != "no-cache" || r.TTL != 0) {
+			t.Errorf("%+v", r)
+		}
+	}
+	app.was(t, 1)
 }
