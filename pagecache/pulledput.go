@@ -13,8 +13,13 @@ const pulledStripes = 64
 
 // pulledStripe is what some keys share.
 type pulledStripe struct {
-	mu      sync.Mutex    // held while their lists of variants in memory change
-	deletes atomic.Uint64 // of these keys, so far
+	// mu is held while a list of variants changes, in all tiers, and while
+	// pages are deleted: a Delete between the look at a list and the writing of
+	// the next one would have that lead to what was deleted. So it is held over
+	// what the tiers behind memory take, which is bounded.
+	mu sync.Mutex
+
+	deletes atomic.Uint64 // of these keys from the tiers behind memory, so far
 }
 
 // NewPage is a page to be kept.
@@ -44,10 +49,8 @@ func (c *Pulled) Put(k *PulledKey, n NewPage) bool {
 	if n.Valid == nil || n.Valid() {
 		return true
 	}
-	c.memory.drop(key, n.Page)
-	if c.deleteBehind(key) != nil {
-		c.removed.set(k.Key, c.removed.now())
-	}
+	_ = c.remove(k.Key, key) // what some tier may still have is not used
+	c.memory.Delete(key)
 	return false
 }
 
@@ -57,16 +60,24 @@ func (c *Pulled) Put(k *PulledKey, n NewPage) bool {
 // Pulled will not use it. key is not kept.
 func (c *Pulled) Delete(key []byte) error {
 	stripe := c.stripe(key)
-	stripe.deletes.Add(1)
 	stripe.mu.Lock()
+	defer stripe.mu.Unlock()
 	primary := appendPrimary(nil, key)
+	err := c.remove(key, primary)
 	c.dropVariants(key, primary)
 	c.memory.Delete(primary)
-	stripe.mu.Unlock()
-	err := c.deleteBehind(primary)
+	return err
+}
+
+// remove removes a key from the tiers behind memory. Only then it may go from
+// memory: a search that found it in such a tier before puts it there, and either
+// does so before it goes from there, too, or sees that there was a removal.
+func (c *Pulled) remove(primary, key []byte) error {
+	err := c.deleteBehind(key)
 	if err != nil {
-		c.removed.set(key, c.removed.now())
+		c.removed.set(primary, c.removed.now())
 	}
+	c.stripe(primary).deletes.Add(1)
 	return err
 }
 
@@ -76,34 +87,32 @@ func (c *Pulled) putVariant(k *PulledKey, n *NewPage) []byte {
 		n.MaxVariants = DefaultMaxVariants
 	}
 	primary := appendPrimary(nil, k.Key)
-	behind := c.variantsBehind(k, primary)
 	own := string(appendVariant(nil, n.Vary, k.Field))
-
-	stripe := c.stripe(k.Key)
-	stripe.mu.Lock()
-	old := c.variants(k)
-	if old == nil {
-		old = behind
-	}
-	next, gone := old.with(own, n.Vary, n.MaxVariants)
-	f := Freshness{Measured: k.Now.UnixMilli(), Lifetime: seconds(MaxMemcacheExpiry)}
-	page := newVariantsPage(next, f, n.Page.Seq)
-	c.memory.Put(primary, page)
-	stripe.mu.Unlock()
-
-	for _, t := range c.further {
-		t.Tier.Put(primary, page)
-	}
+	old, next, gone := c.list(k, n, primary, own)
 	if old != nil {
 		c.removeVariants(old, gone, k.Key)
 	}
 	return next.heldKey(own, k.Key)
 }
 
-// variantsBehind gives the list that the tiers behind memory have, if
-// memory has none.
+// list puts a variant into the list of a page's variants. It gives the list
+// before, nil: there was none, and the variants that have to go.
+func (c *Pulled) list(k *PulledKey, n *NewPage, primary []byte, own string) (old, next *variants, gone []string) {
+	stripe := c.stripe(k.Key)
+	stripe.mu.Lock()
+	defer stripe.mu.Unlock()
+	if old = c.variants(k); old == nil {
+		old = c.variantsBehind(k, primary)
+	}
+	next, gone = old.with(own, n.Vary, n.MaxVariants)
+	f := Freshness{Measured: k.Now.UnixMilli(), Lifetime: seconds(MaxMemcacheExpiry)}
+	c.store(primary, newVariantsPage(next, f, n.Page.Seq))
+	return old, next, gone
+}
+
+// variantsBehind gives the list that the tiers behind memory have.
 func (c *Pulled) variantsBehind(k *PulledKey, primary []byte) *variants {
-	if len(c.further) == 0 || c.variants(k) != nil {
+	if len(c.further) == 0 {
 		return nil
 	}
 	if p, _ := c.search(k, primary); p != nil {
