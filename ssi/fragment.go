@@ -98,7 +98,13 @@ func (d *document) stubOf(op *includeOp) (*block, error) {
 	if op.stub == nil {
 		return nil, nil
 	}
-	stub := d.scope.blocks.find(*op.stub)
+	if err := d.run.spend(0); err != nil {
+		return nil, err
+	}
+	stub, looked := d.scope.blocks.find(*op.stub)
+	if err := d.run.spend(blockWork * looked); err != nil {
+		return nil, err
+	}
 	if stub == nil {
 		return nil, fmt.Errorf("no block is named %q: the include is not asked for", *op.stub)
 	}

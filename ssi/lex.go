@@ -27,8 +27,9 @@ type param struct {
 }
 
 // lexer cuts a document into directives, in one pass. A directive that has no end is text, and the search goes on
-// right behind its opening; since that can only happen behind the last "-->" or inside a quote that never ends, of
-// which there are three kinds, the whole stays linear.
+// right behind its opening. That can only happen behind the last "-->" or inside a quote that never ends, of which there
+// are three kinds; a directive has a bounded number of parameters, but for comments, which remember where they were read
+// already. So the whole stays linear.
 type lexer struct {
 	src    []byte
 	o      Options // with the defaults filled in
@@ -37,6 +38,8 @@ type lexer struct {
 	items  []item
 	params []param
 	faults *faults
+
+	passed []bool // of the last bytes, as many as a directive may have: a comment was read from there to no end
 }
 
 func (l *lexer) run() {
@@ -163,6 +166,9 @@ func (l *lexer) arguments(it *item, p int) (end int, bad *fault) {
 			return 0, syntaxFault(q, "no white space before "+quoted(l.src[q:min(q+1, l.limit)]), "put a blank between parameters")
 		}
 		if it.cmd == cmdComment {
+			if l.wasPassed(q) {
+				return 0, l.overrun("directive is not closed", "end it with -->")
+			}
 			p, bad = l.remarkWord(q)
 		} else {
 			p, bad = l.param(it, q)
@@ -247,6 +253,21 @@ func (l *lexer) remarkWord(p int) (int, *fault) {
 	}
 	_, _, next, bad := l.value(l.skipSpace(eq+1, l.limit))
 	return next, bad
+}
+
+// wasPassed says whether a word of a comment at p is known to lead to the end of the document, and no "-->" on the way: an
+// earlier comment was read past it. One that is closed, or goes wrong in another way, is never read again.
+func (l *lexer) wasPassed(p int) bool {
+	if l.limit < len(l.src) {
+		return false
+	}
+	if l.passed == nil {
+		l.passed = make([]bool, min(len(l.src), l.o.MaxDirective))
+	}
+	i := p - (len(l.src) - len(l.passed))
+	passed := l.passed[i]
+	l.passed[i] = true
+	return passed
 }
 
 // overrun is the fault of a directive that goes on up to the limit: the end of the document, or its largest size.

@@ -98,6 +98,7 @@ func TestHostileDocuments(t *testing.T) {
 		"elses":           `<!--#if expr="a" -->` + strings.Repeat(`<!--#else -->`, 30000),
 		"elifs":           `<!--#if expr="$b" -->` + strings.Repeat(`<!--#elif expr="$a" -->`, 30000) + `<!--#endif -->`,
 		"blocks":          strings.Repeat(`<!--#block name="a" -->`, 30000),
+		"open comments":   strings.Repeat(`<!--#comment a`, 300000) + `="-->`,
 		"closed blocks":   strings.Repeat(`<!--#block name="a" -->x<!--#endblock -->`, 30000),
 		"sets":            sets(20000),
 		"lists":           strings.Repeat(`<!--#include virtual="/" file="a" onerror="/" virtual="$a" -->`, 5000),

@@ -113,6 +113,31 @@ func TestWorkBudget(t *testing.T) {
 	}
 }
 
+// What the surroundings know may be made anew for each variable that takes it: it counts, too.
+func TestWorkBudgetOfPlainValues(t *testing.T) {
+	env := &Env{Variables: vars{"k": strings.Repeat("k", 1<<10)}, MaxPage: 100 << 10}
+	var src strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&src, `<!--#set var="a%d" value="$k" -->`, i)
+	}
+	r := start(src.String(), env)
+	defer r.Close()
+	wantOutput(t, r, strings.Repeat("[E]", 500-workPerByte*100))
+}
+
+// Many blocks times many stubs is no way around the budget.
+func TestWorkBudgetOfStubs(t *testing.T) {
+	last := ""
+	env := &Env{MaxPage: 100 << 10, Report: func(p Problem) { last = p.Message }}
+	const blocks = 1000
+	r := start(strings.Repeat(`<!--#block name="a" --><!--#endblock -->`, blocks)+strings.Repeat(`<!--#include virtual="/" stub="b" -->`, 100), env)
+	defer r.Close()
+	wantOutput(t, r, strings.Repeat("[E]", 100))
+	if last != errBudget.Error() {
+		t.Errorf("the last problem is %q, want %q", last, errBudget)
+	}
+}
+
 // A document of very many tiny parts joins them, also when a reader has seen some of them already.
 func TestTinyParts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -154,12 +154,12 @@ func (d *document) expand(p *phrase) ([]byte, error) {
 	if p.constant() {
 		return p.lit, nil
 	}
-	if len(p.parts) == 1 {
-		v, _ := d.variable(p.parts[0].name)
-		return v, nil
-	}
 	if err := d.run.spend(0); err != nil {
 		return nil, err
+	}
+	if len(p.parts) == 1 {
+		v, _ := d.variable(p.parts[0].name)
+		return v, d.run.spend(len(v)) // what the surroundings know may be made anew each time
 	}
 	var out []byte
 	for _, pt := range p.parts {

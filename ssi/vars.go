@@ -117,15 +117,18 @@ type block struct {
 	rest *block
 }
 
-// find gives the block of a name: of several the one that was defined first, as in nginx.
-func (b *block) find(name string) *block {
-	var first *block
+// blockWork is what looking at one block costs of the budget, in bytes.
+const blockWork = 8
+
+// find gives the block of a name: of several the one that was defined first, as in nginx. looked is at how many blocks
+// it had to look.
+func (b *block) find(name string) (first *block, looked int) {
 	for ; b != nil; b = b.rest {
-		if b.op.name == name {
+		if looked++; b.op.name == name {
 			first = b
 		}
 	}
-	return first
+	return first, looked
 }
 
 // dates are the variables that are made by timefmt.
