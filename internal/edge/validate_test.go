@@ -127,7 +127,9 @@ func TestValidationWithAnotherAnswer(t *testing.T) {
 		stalePage("old", `Etag: "a"`), {status: 503, body: "down"}, stalePage("new", `Etag: "b"`), unchanged(`Etag: "b"`),
 	})
 	e.get("/p").is(t, 200, "old")
-	e.get("/p").has(t, "Cache-Status", "ssiedge; fwd=stale; fwd-status=503; ttl=-41; detail=stale-if-error")
+	if s := e.get("/p").Header.Get("Cache-Status"); !staleForError(503).MatchString(s) {
+		t.Errorf("Cache-Status is %q", s)
+	}
 	e.get("/p").is(t, 200, "new")
 	e.get("/p").is(t, 200, "new")
 	app.has(t, 2, "If-None-Match", `"a"`)

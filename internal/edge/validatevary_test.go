@@ -73,6 +73,7 @@ func TestValidationInTheBackground(t *testing.T) {
 	e.get("/p", "Cookie: a=1").is(t, 200, "page")
 	store := e.state.Load().store
 	realtest.Eventually(t, "the key rests", func() bool { return store.resting.Has(e.keptKey("/p")) })
+	store.resting.Add(e.keptKey("/p"), time.Hour) // however slow this machine is
 	for range 5 {
 		e.get("/p").is(t, 200, "page")
 	}
