@@ -3,6 +3,7 @@ package pagecache
 import (
 	"bytes"
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -80,6 +81,13 @@ func (p *Page) Field(name string) []byte {
 		}
 	}
 	return nil
+}
+
+// VariesBy says whether the page is only for requests with its own value of a
+// field, by its canonical name.
+func (p *Page) VariesBy(name string) bool {
+	names, ok := readVary(slices.Collect(p.fields()))
+	return !ok || slices.Contains(names, name)
 }
 
 // fields gives the fields of the head, and then those that speak to the edge

@@ -159,9 +159,27 @@ func (k *keyed) freshness(p *pagecache.Page) pagecache.Freshness {
 	return p.Freshness
 }
 
+// mayServeWhile says whether a stale page may be served while a fill in the
+// background runs. That carries nothing of who asks, so it brings no other one
+// for a page that is one visitor's.
 func (k *keyed) mayServeWhile(p *pagecache.Page, now time.Time) bool {
 	f := k.freshness(p)
-	return k.verdict(p) != pagecache.Gone && f.ServeWhileRevalidating(now)
+	return k.verdict(p) != pagecache.Gone && f.ServeWhileRevalidating(now) && !k.isOwn(p)
+}
+
+// isOwn says whether a page is that of the cookies or the Authorization that a
+// fill for the asker carries beside the key.
+func (k *keyed) isOwn(p *pagecache.Page) bool {
+	keep := &k.target.settings.keep
+	if keep.mode() != CookiesAll {
+		return false
+	}
+	for _, name := range [...]string{"Cookie", "Authorization"} {
+		if !keep.lists([]byte(name)) && k.sends(name) != nil && p.VariesBy(name) {
+			return true
+		}
+	}
+	return false
 }
 
 func (k *keyed) mayServeOnError(p *pagecache.Page, now time.Time) bool {

@@ -13,7 +13,9 @@ import (
 const refreshPause = 5 * time.Second
 
 // refresh fills a page again while visitors get the stale one. It is nobody's
-// request: cookies and Authorization that are not in the key stay behind.
+// request: cookies and Authorization that are not in the key stay behind, so
+// stale must not be a page of theirs (keyed.mayServeWhile): the app might say
+// that it is still good, and it would be everybody's.
 func (e *Edge) refresh(of *target, visitor *visitor, stale *pagecache.Page, flight *pagecache.Flight) {
 	t := of.clone()
 	v := visitor.anonymous(&t.settings.keep)

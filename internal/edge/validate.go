@@ -57,6 +57,9 @@ func appendConditions(b []byte, offered []*pagecache.Page) []byte {
 func (f *fill) renew(old *pagecache.Page, head *pagecache.Reply, seq uint64) filled {
 	merged := old.Updated(head)
 	d := f.judge(merged)
+	if d.Keep && losesVisitor(old, d.Vary) {
+		d.Keep, d.Reason = false, pagecache.ReasonVary
+	}
 	if !d.Keep {
 		d.StripPage = true
 	}
@@ -72,6 +75,18 @@ func (f *fill) renew(old *pagecache.Page, head *pagecache.Reply, seq uint64) fil
 		done = f.put(page, his, &d)
 	}
 	return done
+}
+
+// losesVisitor says whether a page that is one visitor's would be everybody's by
+// a 304 whose Vary leaves that out. To the letter it would (RFC 9111, section
+// 3.2), but the body was made for him.
+func losesVisitor(old *pagecache.Page, vary []string) bool {
+	for _, name := range [...]string{"Cookie", "Authorization"} {
+		if old.VariesBy(name) && !slices.Contains(vary, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // sameAs says whether a renewed page that every use has to validate says

@@ -87,6 +87,47 @@ func TestValidationInTheBackground(t *testing.T) {
 	}
 }
 
+// The fill in the background carries nothing of the visitor, so it is none for a
+// page that is his: an app that compares dates alone would have it everybody's.
+func TestValidationInTheBackgroundOfNobodysPage(t *testing.T) {
+	for _, field := range []string{"Cookie", "Authorization"} {
+		e, app := newPulling(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Cache-Control", "public, max-age=60, stale-while-revalidate=1000")
+			w.Header().Set("Vary", field)
+			w.Header().Set("Last-Modified", lastYear)
+			if r.Header.Get("If-Modified-Since") != "" {
+				w.WriteHeader(304)
+				return
+			}
+			w.Header().Set("Age", "100")
+			io.WriteString(w, "page of "+r.Header.Get(field))
+		})
+		e.get("/p", field+": ana").is(t, 200, "page of ana")
+		a := e.get("/p", field+": ana")
+		a.is(t, 200, "page of ana")
+		a.has(t, "Cache-Status", "ssiedge; fwd=stale; fwd-status=304; stored")
+		app.has(t, 1, field, "ana")
+		e.get("/p").is(t, 200, "page of ")
+		e.get("/p", field+": bob").is(t, 200, "page of bob")
+	}
+}
+
+// A 304 whose Vary leaves out what made the page one visitor's does not make it
+// everybody's.
+func TestValidationLosesVary(t *testing.T) {
+	for _, field := range []string{"Cookie", "Authorization"} {
+		e, app := newScripted(t, []step{
+			stalePage("page of ana", "Cache-Control: public", `Etag: "a"`, "Vary: X-Lang", "Vary: "+field),
+			unchanged(`Etag: "a"`, "Vary: X-Lang", "Cache-Control: public, max-age=60", "Age: 0"),
+			stalePage("page of bob", "Cache-Control: public"),
+		})
+		e.get("/p", field+": ana").is(t, 200, "page of ana")
+		e.get("/p", field+": ana").is(t, 200, "page of ana")
+		app.has(t, 1, "If-None-Match", `"a"`)
+		e.get("/p", field+": bob").is(t, 200, "page of bob")
+	}
+}
+
 // A template is compiled once, however often its page is renewed.
 func TestValidationKeepsTemplate(t *testing.T) {
 	e, _ := newScripted(t, []step{
