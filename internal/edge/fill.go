@@ -253,12 +253,13 @@ func (f *fill) settle(done *filled) {
 
 // mark remembers that the key is not keepable. A page that is not for everybody
 // any more takes the old one with it (RFC 9111, section 4.3.3); that a visitor
-// showed who he is says nothing against it.
+// showed who he is says nothing against it, so that it may be there although
+// the key is known.
 func (f *fill) mark(reason pagecache.Reason) {
 	s, site := f.target.state.store, f.target.site
 	known := s.notKeepable.Has(f.keyed.key)
 	s.notKeepable.Add(f.keyed.key, site.options.Cache.NotKeepable)
-	if !known && reason != pagecache.ReasonCookies && reason != pagecache.ReasonAuthorization {
+	if (!known || f.stale != nil) && reason != pagecache.ReasonCookies && reason != pagecache.ReasonAuthorization {
 		f.remove()
 	}
 }

@@ -211,6 +211,19 @@ func TestValidationEndsKeeping(t *testing.T) {
 	}
 }
 
+// That is so, too, where a visitor's cookies have had the key marked before.
+func TestValidationEndsKeepingAfterCookies(t *testing.T) {
+	e, app := newScripted(t, []step{
+		stalePage("page", `Etag: "a"`), unchanged(`Etag: "a"`),
+		{body: "new", fields: []string{"Cache-Control: private"}}, {status: 503, body: "down"},
+	})
+	e.get("/p")
+	e.get("/p", "Cookie: session=ana").is(t, 200, "page")
+	e.get("/p").is(t, 200, "new")
+	app.has(t, 2, "If-None-Match", `"a"`)
+	e.get("/p").is(t, 503, "down")
+}
+
 // A 304 to a request whose cookies the key does not know is that visitor's: it
 // makes the page fresh for nobody, and takes it away from nobody.
 func TestValidationWithCookies(t *testing.T) {
