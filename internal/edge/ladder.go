@@ -85,7 +85,7 @@ func (a *assembly) failed(in *inner, err error) ssi.Fragment {
 	f := ssi.Fragment{Err: err}
 	if in != nil {
 		if in.settings.required {
-			a.hold.fail(in.url.raw, err)
+			a.hold.fail(in.whole(), err)
 		}
 		f.Variables = a.inside(in, string(in.url.path)) // a stub speaks of the fragment
 	}

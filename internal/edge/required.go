@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/valyala/fasthttp"
 )
@@ -44,8 +45,17 @@ func (r *request) lacks(a *assembly, err error) {
 
 var errLacking = errors.New("it has just failed")
 
+// whole is the include's canonical path with its query, which no filter has
+// touched.
+func (in *inner) whole() []byte {
+	if len(in.url.query) == 0 {
+		return in.url.raw
+	}
+	return slices.Concat(in.url.raw, []byte("?"), in.url.query)
+}
+
 // isLacking says whether an include is the required one that has failed this
 // request's first page already.
 func (a *assembly) isLacking(in *inner) bool {
-	return in.settings.required && len(a.lacking) > 0 && bytes.Equal(in.url.raw, a.lacking)
+	return in.settings.required && len(a.lacking) > 0 && bytes.Equal(in.whole(), a.lacking)
 }

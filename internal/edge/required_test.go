@@ -199,11 +199,14 @@ func TestRequiredServesTheStalePage(t *testing.T) {
 		{"an old page without it", "old", 1000, 200, "old"},
 		{"no window", "old", 0, 502, string(ownPage(502))},
 		{"an old page with it", `<!--#include virtual="/need/it" -->`, 1000, 502, string(ownPage(502))},
+		{"an old page with its like", `old <!--#include virtual="/need/it?like" -->`, 1000, 200, "old F"},
 	} {
 		var pages, fragments atomic.Int32
 		e, _ := newPulling(t, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			switch {
+			case r.URL.RawQuery == "like":
+				io.WriteString(w, "F")
 			case r.URL.Path == "/need/it" && fragments.Add(1) > 0:
 				w.WriteHeader(500)
 			case pages.Add(1) == 1:
