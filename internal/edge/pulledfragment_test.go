@@ -207,8 +207,9 @@ func TestStaleFragment(t *testing.T) {
 	e.get("/page-g").is(t, 200, "page [error]")
 }
 
-// memcachedTier is an edge whose pages lie in memcached alone.
-func memcachedTier(t *testing.T) (*testEdge, *tally, *realtest.Server) {
+// memcachedTier is an edge whose pages lie in memcached alone, which is given so
+// long to answer.
+func memcachedTier(t *testing.T, timeout time.Duration) (*testEdge, *tally, *realtest.Server) {
 	m := realtest.Memcached(t)
 	e, app := newPulling(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "max-age=60")
@@ -220,13 +221,13 @@ func memcachedTier(t *testing.T) (*testEdge, *tally, *realtest.Server) {
 		io.WriteString(w, "fragment")
 	}, func(o *Options) {
 		o.Memory = 0
-		o.Memcache = &pagecache.MemcacheOptions{Servers: []string{m.Addr}, Timeout: 50 * time.Millisecond}
+		o.Memcache = &pagecache.MemcacheOptions{Servers: []string{m.Addr}, Timeout: timeout}
 	})
 	return e, app, m
 }
 
 func TestPulledInMemcached(t *testing.T) {
-	e, app, _ := memcachedTier(t)
+	e, app, _ := memcachedTier(t, patience)
 	e.get("/page").is(t, 200, "page fragment")
 	realtest.Eventually(t, "the page in memcached", func() bool {
 		a := e.get("/page")
@@ -244,7 +245,7 @@ func TestPulledInMemcached(t *testing.T) {
 // memcached in trouble is a miss: nobody's request fails, and it is used again
 // when it is back.
 func TestMemcachedInTrouble(t *testing.T) {
-	e, _, m := memcachedTier(t)
+	e, _, m := memcachedTier(t, 50*time.Millisecond)
 	crowd := func(what string) {
 		t.Helper()
 		var wg sync.WaitGroup

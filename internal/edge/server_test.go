@@ -109,7 +109,7 @@ func TestUnixListener(t *testing.T) {
 }
 
 func TestBadHeads(t *testing.T) {
-	e := newEdge(t, func(o *Options) { o.Limits.Header, o.Limits.HeaderTimeout = 4096, 200*time.Millisecond })
+	e := newEdge(t, func(o *Options) { o.Limits.Header, o.Limits.HeaderTimeout = 4096, 500*time.Millisecond })
 	tests := []struct {
 		name, raw string
 		status    int
@@ -220,7 +220,7 @@ func TestShutdownIsBounded(t *testing.T) {
 		entered <- struct{}{}
 		io.Copy(io.Discard, c)
 	})
-	e := newEdge(t, withOrigin(app), withSite(func(s *Site) { s.Origin.Timeout = 500 * time.Millisecond }))
+	e := newEdge(t, withOrigin(app), withSite(func(s *Site) { s.Origin.Timeout = 2 * time.Second }))
 	e.dial() // silent
 	c := e.dial()
 	io.WriteString(c, request11("GET", "/slow"))

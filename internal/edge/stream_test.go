@@ -224,7 +224,7 @@ func openTunnel(t *testing.T, e *testEdge) (net.Conn, *bufio.Reader) {
 func TestTunnel(t *testing.T) {
 	e := newEdge(t, withOrigin(newRawApp(t, tunnelApp)), func(o *Options) {
 		// Neither bounds a tunnel.
-		o.Limits.WriteTimeout, o.Limits.HeaderTimeout, o.Limits.IdleTimeout = time.Millisecond, 100*time.Millisecond, 100*time.Millisecond
+		o.Limits.WriteTimeout, o.Limits.HeaderTimeout, o.Limits.IdleTimeout = time.Millisecond, time.Second, time.Second
 	})
 	for _, end := range []string{"app", "visitor"} {
 		c, r := openTunnel(t, e)
@@ -398,7 +398,7 @@ func TestSlowReaderIsCut(t *testing.T) {
 			}
 		}
 	}
-	e := newEdge(t, withApp(t, app), func(o *Options) { o.Limits.WriteTimeout = 300 * time.Millisecond })
+	e := newEdge(t, withApp(t, app), func(o *Options) { o.Limits.WriteTimeout = 2 * time.Second })
 	c := e.dial()
 	io.WriteString(c, request11("GET", "/endless"))
 	steady := make([]byte, 1<<20)
