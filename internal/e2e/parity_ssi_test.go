@@ -12,6 +12,7 @@ func ssiRows(w *world) []row {
 		{name: "includes", req: get("/includes"), status: 200, holds: "<p>Hello, shown!</p>"},
 		{name: "relative includes", req: get("/deep/er/relative"), status: 200, holds: "[side of /deep/er/side.html][side of /deep/er/side.html]<footer>"},
 		{name: "directives that are wrong", req: get("/broken"), status: 200, holds: "a[an error occurred while processing the directive]b"},
+		{name: "list of includes", req: get("/list"), status: 200, holds: "<p>no directive in here</p>", differs: "all of a list are printed, as in Apache; nginx takes one URL"},
 		{name: "include in an attribute and in a script", req: get("/attributes"), status: 200, holds: `content="on <p>no directive in here</p>`},
 		{name: "comments", req: get("/unclosed-directive-ok"), status: 200, holds: "before <!-- # not one --> <!-- plain comment --> after"},
 		{name: "directives in an include of another type", req: get("/inc"), status: 200, holds: "v1", differs: "a .inc file is text/html here; nginx has no type for it and leaves its directives as they are"},
