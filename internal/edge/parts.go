@@ -54,7 +54,7 @@ func (p *parts) add(h *fasthttp.ResponseHeader) {
 		lifetime, stated = expiresIn(h)
 	}
 	if stated {
-		lifetime = max(0, lifetime-age(h))
+		lifetime = max(0, lifetime-max(age(h), apparentAge(h, time.Now())))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -193,6 +193,17 @@ func expiresIn(h *fasthttp.ResponseHeader) (seconds int64, stated bool) {
 		return 0, true
 	}
 	return max(0, expires-date), true
+}
+
+// apparentAge is how old an answer is by its own Date (RFC 9111, section 4.2.3),
+// which an assembled one does not pass on. A Date states whole seconds, so one
+// that is no more than that old says nothing.
+func apparentAge(h *fasthttp.ResponseHeader, now time.Time) int64 {
+	date, ok := parseHTTPDate(h.Peek(fasthttp.HeaderDate))
+	if old := now.Unix() - date; ok && old > 1 {
+		return old
+	}
+	return 0
 }
 
 func age(h *fasthttp.ResponseHeader) int64 {
