@@ -222,13 +222,13 @@ func openTunnel(t *testing.T, e *testEdge) (net.Conn, *bufio.Reader) {
 }
 
 func TestTunnel(t *testing.T) {
+	const bound = 400 * time.Millisecond // of requests and answers, but of no tunnel
 	e := newEdge(t, withOrigin(newRawApp(t, tunnelApp)), func(o *Options) {
-		// Neither bounds a tunnel.
-		o.Limits.WriteTimeout, o.Limits.HeaderTimeout, o.Limits.IdleTimeout = time.Millisecond, time.Second, time.Second
+		o.Limits.WriteTimeout, o.Limits.HeaderTimeout, o.Limits.IdleTimeout = bound, bound, bound
 	})
 	for _, end := range []string{"app", "visitor"} {
 		c, r := openTunnel(t, e)
-		for i := range 100 {
+		for i, began := 0, time.Now(); time.Since(began) < bound+bound/2; i++ {
 			fmt.Fprintf(c, "line %d\n", i)
 			if line, err := r.ReadString('\n'); line != fmt.Sprintf("LINE %d\n", i) {
 				t.Fatalf("%q (%v)", line, err)
