@@ -29,7 +29,7 @@ import (
 func TestMain(m *testing.M) { realtest.Main(m) }
 
 // patience bounds what has to come anyway: a test that waits so long has failed.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // testHost is the Host of requests that name none.
 const testHost = "www.example.com"
