@@ -91,8 +91,9 @@ func takes(name string, coded bool) bool {
 // is as in NewPulledPage, and kept.
 func (p *Page) Renewed(head []byte, f Freshness, seq uint64) *Page {
 	n := NewPulledPage(p.Status, head, p.Body, f, seq)
-	if n.Type == p.Type {
-		n.derived.Store(p.derived.Load())
+	// What is being built this very moment is counted where the old page was.
+	if d := p.derived.Load(); d != nil && d.built.Load() && n.Type == p.Type {
+		n.derived.Store(d)
 	}
 	return n
 }

@@ -181,3 +181,22 @@ func TestRenewed(t *testing.T) {
 		t.Errorf("derived %v for another type", got)
 	}
 }
+
+// What is derived while the page is renewed is counted, whoever builds it.
+func TestRenewedWhileDerived(t *testing.T) {
+	m := NewMemory(1 << 20)
+	old := withHead("Content-Type: text/html", "")
+	m.Put([]byte("a"), old)
+	var n *Page
+	build := func(*Page) (any, int) { return "template", 1000 }
+	old.Derive(func(p *Page) (any, int) {
+		n = p.Renewed(exactCopy(p.Head), Freshness{Lifetime: 5}, 9)
+		m.Put([]byte("a"), n)
+		return build(p)
+	})
+	n.Derive(build)
+	m.audit(t)
+	if got, want := m.Stats().Bytes, footprint("a", n)+1000; got != want {
+		t.Errorf("%d bytes are counted, want %d", got, want)
+	}
+}

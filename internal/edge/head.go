@@ -48,6 +48,10 @@ func (f *fill) update(ctx context.Context, interim func(*fasthttp.ResponseHeader
 	switch {
 	case err != nil:
 		return filled{err: err}
+	case f.keyed.verdict(f.stale) == pagecache.Gone:
+		// A purge has come since the look-up. Perhaps it is one that the seq
+		// knows: the page must not come back by that.
+		return filled{reply: p, reason: pagecache.ReasonMethod}
 	case !f.stale.DescribedBy(head):
 		f.outdated(head)
 		return filled{reply: p, reason: pagecache.ReasonMethod}

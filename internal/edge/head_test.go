@@ -96,3 +96,28 @@ func TestHeadEndsPage(t *testing.T) {
 	e.get("/p").is(t, 200, "next")
 	app.was(t, 3)
 }
+
+// A page that is purged between the look-up and the question does not come back
+// by the answer to HEAD: its number would be that of after the purge.
+func TestHeadRenewsNothingPurged(t *testing.T) {
+	e, _ := newScripted(t, []step{
+		stalePage("page", `Etag: "a"`), {fields: []string{`Etag: "a"`, "Cache-Control: max-age=70"}}, {body: "next"},
+	})
+	e.get("/p")
+	ctx := requestByHand(e, "/p", nil)
+	ctx.Request.Header.SetMethod("HEAD")
+	r := new(request)
+	r.begin(e.Edge, ctx)
+	if !r.admitted() || !r.hasSite() || !r.known() || !r.hasURL() || !r.allowed() {
+		t.Fatal("the request is answered before its look-up")
+	}
+	if _, ok := r.lookup(); ok || r.stale.Page == nil {
+		t.Fatalf("found %v, stale %v; want a stale page", ok, r.stale)
+	}
+	e.purged(PurgeCall{URLs: []string{"/p"}})
+	r.fill()
+	if s := ctx.Response.StatusCode(); s != 200 {
+		t.Errorf("%d, want the app's answer", s)
+	}
+	e.get("/p").is(t, 200, "next")
+}
