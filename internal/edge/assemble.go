@@ -177,8 +177,13 @@ func (a *assembly) because(err error) error {
 	return err
 }
 
-// Close cancels what is pending and waits for its goroutines.
+// Close is the end of an answer that streams: it cancels what is pending and
+// waits for its goroutines. If something is, the answer has broken off, which
+// for the visitor is to have left, and otherwise is told by itself.
 func (a *assembly) Close() error {
+	if !a.run.Wait(0) {
+		a.departed.Store(true)
+	}
 	a.close()
 	return nil
 }

@@ -125,3 +125,41 @@ func TestLeaderLeavesWithTheRest(t *testing.T) {
 	c.Close()
 	within(t, "the answer is given up", func() { <-givenUp })
 }
+
+// TestVisitorLeavesUnwatched: one whose request has a body is not watched, so that
+// he has left is seen when a write fails. That is no problem of the page, either.
+func TestVisitorLeavesUnwatched(t *testing.T) {
+	never, gone := make(chan struct{}), make(chan struct{})
+	app := newRawApp(t, func(c net.Conn) {
+		q, err := http.ReadRequest(bufio.NewReader(c))
+		if err != nil {
+			return
+		}
+		switch q.URL.Path {
+		case "/p":
+			io.Copy(io.Discard, q.Body)
+			io.WriteString(c, htmlAnswer(`first<!--#include virtual="/fast" --><!--#include virtual="/never" -->`, "Connection: close"))
+			return
+		case "/fast":
+			<-gone
+			io.WriteString(c, htmlAnswer("fast"))
+		default:
+			close(never)
+		}
+		io.Copy(io.Discard, c) // until the edge closes it
+	})
+	e := newEdge(t, withOrigin(app), withSite(func(s *Site) { s.SSI.Timeout = 10 * patience }))
+	c := e.dial()
+	io.WriteString(c, request11("POST", "/p", "Content-Length: 1")+"x")
+	r := bufio.NewReader(c)
+	rawHead(t, r)
+	readChunk(t, r)
+	<-never
+	c.(*net.TCPConn).SetLinger(0) // a reset: the next write fails
+	c.Close()
+	close(gone)
+	realtest.Eventually(t, "the visitor's connection is closed", func() bool { return e.open() == 0 })
+	if log := e.log.String(); strings.Contains(log, "WARN") {
+		t.Errorf("that a visitor leaves is no problem of the page:\n%s", log)
+	}
+}
