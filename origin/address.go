@@ -59,13 +59,15 @@ func parseSocket(s, p string) (Address, error) {
 	if strings.HasPrefix(p, "///") {
 		p = p[2:]
 	}
-	switch {
-	case !strings.HasPrefix(p, "/"):
+	if !strings.HasPrefix(p, "/") {
 		return Address{}, fmt.Errorf("server %q: path %q is relative, want an absolute one such as unix:/run/app.sock", s, p)
-	case strings.HasSuffix(p, ":") || strings.HasSuffix(p, "/"):
+	}
+	if !strings.HasSuffix(p, "/") { // which Clean would take off
+		p = path.Clean(p)
+	}
+	if strings.HasSuffix(p, ":") || strings.HasSuffix(p, "/") {
 		return Address{}, fmt.Errorf("server %q: path ends in %q, want the path of the socket alone", s, p[len(p)-1:])
 	}
-	p = path.Clean(p)
 	if len(p) > maxSocketPath {
 		return Address{}, fmt.Errorf("server %q: path of %d bytes is too long for a socket, want at most %d", s, len(p), maxSocketPath)
 	}

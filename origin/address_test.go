@@ -66,6 +66,8 @@ func TestParseServerErrors(t *testing.T) {
 		"unix:@abstract":                    "is relative",
 		"unix://run/app.sock/":              `path ends in "/"`,
 		"unix:/run/app.sock:":               `path ends in ":"`,
+		"unix:/run/app.sock:/.":             `path ends in ":"`,
+		"unix:/run/..":                      `path ends in "/"`,
 		"unix:/" + strings.Repeat("a", 107): "is too long for a socket, want at most 107",
 	} {
 		if a, err := ParseServer(in); err == nil || !strings.Contains(err.Error(), want) {
