@@ -13,7 +13,7 @@ func readHead(t testing.TB, lines ...string) *fasthttp.RequestHeader {
 	t.Helper()
 	h := new(fasthttp.RequestHeader)
 	wire := strings.Join(lines, "\r\n") + "\r\n\r\n"
-	if err := h.Read(bufio.NewReader(strings.NewReader(wire))); err != nil {
+	if err := h.Read(bufio.NewReaderSize(strings.NewReader(wire), len(wire))); err != nil {
 		t.Fatalf("head %q: %v", wire, err)
 	}
 	return h
