@@ -135,8 +135,8 @@ func TestHostileApache(t *testing.T) {
 }
 
 func hostile(t *testing.T, src string, o Options) {
-	if raceEnabled {
-		t.Skip("one goroutine, and minutes of work for the race detector")
+	if raceEnabled { // the whole takes it minutes
+		src = src[:min(len(src), 64<<10)]
 	}
 	o.MaxDirective, o.MaxValue = 20<<20, 2<<20
 	tm := Compile("page", []byte(src), o)
