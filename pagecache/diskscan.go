@@ -43,7 +43,6 @@ func (d *Disk) scan(ctx context.Context) {
 		}
 	}
 	d.adopt()
-	close(d.scanned)
 	d.removeOthers(ctx)
 }
 
@@ -135,6 +134,7 @@ func (d *Disk) adopt() {
 	}
 	d.mu.Lock()
 	d.complete = true
+	close(d.scanned) // in one step: who sees the one sees the other
 	d.mu.Unlock()
 	d.wakeUp()
 }
