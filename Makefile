@@ -11,7 +11,7 @@ GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0
 FUZZTIME ?= 5s
 TIMEOUT ?= 10m
 
-.PHONY: test check build demo deps fmt vet lint race arrows fuzz vuln conformance bench-disk
+.PHONY: test check build demo deps fmt vet lint race arrows fuzz vuln conformance bench bench-disk
 
 # The whole test suite, on a machine that may be fresh.
 test: deps
@@ -91,6 +91,10 @@ SETTINGS ?= bench/conformance.toml
 conformance: build
 	@test -n "$(SUITE)" || { echo "say where the suite is: make conformance SUITE=dir"; exit 2; }
 	node bench/conformance.mjs "$(SUITE)" bin/ssiedge "$(SETTINGS)" $(TEST)
+
+# Speed beside nginx, Varnish and a bare handler (bench/README.md), with ARGS.
+bench: build
+	go run ./bench/speed $(ARGS)
 
 # A start over a million pages on the disk: the time to the first page, until all
 # are counted, and the memory that takes. It needs 5 GB under TMPDIR, and minutes.

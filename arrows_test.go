@@ -68,6 +68,8 @@ var policy = map[string]may{
 	},
 	"internal/conformance": {tests: []string{module + "/conf", module + "/internal/edge", module + "/pagecache"}},
 
+	"bench/speed": {others: []string{fasthttp}},
+
 	"internal/realtest": {others: []string{unix}},
 	"internal/e2e":      {tests: []string{memcache, chromedp, cdpNetwork}},
 	"internal/oracle":   {},
