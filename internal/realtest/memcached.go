@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 )
@@ -21,8 +20,8 @@ type Server struct {
 // Memcached starts a memcached on a free port. args are further options.
 func Memcached(t testing.TB, args ...string) *Server {
 	t.Helper()
-	s := &Server{args: args}
-	s.listen(t, "-1")
+	s := &Server{Addr: FreeAddr(t), args: args}
+	s.listen(t)
 	t.Cleanup(s.Stop)
 	return s
 }
@@ -54,32 +53,18 @@ func (s *Server) Stop() {
 // Restart stops the server and starts it again, empty, on the same port.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
-	_, port, err := net.SplitHostPort(s.Addr)
-	if err != nil {
-		t.Fatalf("only a server on a port can be restarted: %v", err)
-	}
 	s.Stop()
-	s.listen(t, port)
+	s.listen(t)
 }
 
-// listen starts the process on a port. With "-1" memcached takes a free one
-// and writes it into a file, so nobody can take the port between a look for
-// one and its use.
-func (s *Server) listen(t testing.TB, port string) {
+// listen starts the process on its port.
+func (s *Server) listen(t testing.TB) {
 	t.Helper()
-	ports := filepath.Join(t.TempDir(), "ports")
-	cmd := memcachedCommand(t, append([]string{"-l", "127.0.0.1", "-p", port}, s.args...)...)
-	cmd.Env = append(os.Environ(), "MEMCACHED_PORT_FILENAME="+ports)
-	s.Process = Start(t, cmd)
-	Eventually(t, "memcached names its port", func() bool {
-		if s.Ended() {
-			t.Fatalf("memcached ended (%v) before it named its port\n%s", s.err, s.Stderr.tail(40))
-		}
-		text, _ := os.ReadFile(ports)
-		_, number, named := strings.Cut(string(text), "TCP INET: ")
-		s.Addr = "127.0.0.1:" + strings.TrimSpace(number)
-		return named
-	})
+	host, port, err := net.SplitHostPort(s.Addr)
+	if err != nil {
+		t.Fatalf("only a server on a port can be started again: %v", err)
+	}
+	s.Process = Start(t, memcachedCommand(t, append([]string{"-l", host, "-p", port}, s.args...)...))
 	s.listening(t, s.Addr)
 }
 

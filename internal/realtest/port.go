@@ -15,20 +15,31 @@ func FreeAddr(t testing.TB) string {
 
 // FreeAddrs gives different addresses on 127.0.0.1 that nobody listens on. They
 // lie below the ports that the kernel hands out by itself, so that no outgoing
-// connection of another test takes one before the server under test does.
+// connection of another test takes one before the server under test does. Until
+// the test ends they are given to no other test: the go command runs those of
+// several packages at once, and it takes a server some time to listen.
 func FreeAddrs(t testing.TB, count int) []string {
 	t.Helper()
 	const low, high = 20000, 32000
 	var addrs []string
-	for range 200 {
+	for range 200 + count {
 		if len(addrs) == count {
 			return addrs
 		}
-		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(low+rand.IntN(high-low)))
-		if l, err := net.Listen("tcp", addr); err == nil {
-			defer l.Close() // only at the end: so no address comes twice
-			addrs = append(addrs, addr)
+		port := low + rand.IntN(high-low)
+		claim, err := claimPort(port)
+		if err != nil {
+			continue // another test has it
 		}
+		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			claim.Close()
+			continue
+		}
+		defer l.Close() // only at the end: so no address comes twice, whatever a claim is worth here
+		t.Cleanup(func() { claim.Close() })
+		addrs = append(addrs, addr)
 	}
 	t.Fatalf("only %d of %d free ports found between %d and %d", len(addrs), count, low, high)
 	return nil
