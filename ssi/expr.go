@@ -218,14 +218,14 @@ func splitNginx(raw []byte) (o nginxExpr, ok bool) {
 	return o, true
 }
 
-// looksLegacy finds what the other grammar would understand on the right side.
+// looksLegacy finds what the other grammar would understand on the right side. It knows no =~ either: that stays text.
 func (o *nginxExpr) looksLegacy() bool {
 	text := o.right
 	if o.regex {
 		// A slash that ends one regular expression before a logical operator: two comparisons, not one.
 		_, text, _ = bytes.Cut(text, []byte("/ "))
 		text = append([]byte(" "), text...)
-	} else if len(text) > 0 && (text[0] == '=' || text[0] == '~') {
+	} else if len(text) > 0 && text[0] == '=' {
 		return true
 	}
 	return bytes.Contains(text, []byte(" && ")) || bytes.Contains(text, []byte(" || "))

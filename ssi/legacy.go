@@ -10,7 +10,8 @@ const maxParens = 100
 //	expr = term [ ("&&" | "||") expr ]       one precedence, from the right: a && b || c is a && (b || c)
 //	term = "!" not | "(" expr ")" | "-A" str | str [ ("=" | "==" | "!=") (str | regex) | ("<" | "<=" | ">" | ">=") str ]
 //	not  = "!" not | "(" expr ")" | "-A" str | str
-//	str  = words, joined by one blank; 'quoted', or up to white space, a parenthesis or an operator
+//	str  = words, joined by one blank; 'quoted', or up to white space, a parenthesis or an operator; one that begins with
+//	       a slash is quoted, but behind -A
 //
 // Captures follow nginx, and what Apache takes silently for true or empty (an unclosed quote or regular expression,
 // one that does not compile) is an error.
@@ -111,7 +112,7 @@ func (l *legacyParser) term() (condition, *fault) {
 	case l.takesAccess():
 		return l.access()
 	}
-	left, bad := l.str()
+	left, bad := l.str(false)
 	if bad != nil {
 		return nil, bad
 	}
@@ -149,7 +150,7 @@ func (l *legacyParser) not() (condition, *fault) {
 		of, bad = l.access()
 	default:
 		var s *phrase
-		s, bad = l.str()
+		s, bad = l.str(false)
 		of = &truth{s}
 	}
 	if bad != nil {
@@ -183,7 +184,7 @@ func (l *legacyParser) takesAccess() bool {
 
 // access reads on behind -A.
 func (l *legacyParser) access() (condition, *fault) {
-	url, bad := l.str()
+	url, bad := l.str(true)
 	if bad != nil {
 		return nil, bad
 	}
@@ -194,7 +195,7 @@ func (l *legacyParser) equality(left *phrase, not bool) (condition, *fault) {
 	if l.takes("/") {
 		return l.regex(left, not)
 	}
-	right, bad := l.str()
+	right, bad := l.str(false)
 	if bad != nil {
 		return nil, bad
 	}
@@ -255,15 +256,16 @@ func before(s []byte, n int) int {
 }
 
 func (l *legacyParser) order(left *phrase, o outcomes) (condition, *fault) {
-	right, bad := l.str()
+	right, bad := l.str(false)
 	if bad != nil {
 		return nil, bad
 	}
 	return &comparison{left, right, o}, nil
 }
 
-// str reads one or more words, which are joined by a blank each.
-func (l *legacyParser) str() (*phrase, *fault) {
+// str reads one or more words, which are joined by a blank each. A slash that a word begins with is the opening of a
+// regular expression, which has no place here; path: but that of the first word.
+func (l *legacyParser) str(path bool) (*phrase, *fault) {
 	var text []byte
 	l.takes("") // white space
 	from := l.p
@@ -274,15 +276,25 @@ func (l *legacyParser) str() (*phrase, *fault) {
 			}
 			return l.phrase(text, l.off+from)
 		}
+		if l.s[l.p] == '/' && !path {
+			return nil, l.misplaced()
+		}
 		if len(text) > 0 { // an empty word is joined without a blank
 			text = append(text, ' ')
 		}
+		path = false
 		word, bad := l.word()
 		if bad != nil {
 			return nil, bad
 		}
 		text = append(text, word...)
 	}
+}
+
+// misplaced is the fault of a word that begins with a slash.
+func (l *legacyParser) misplaced() *fault {
+	return expression(l.off+l.p, "regular expression stands where text has to be",
+		"write it behind = or !=; text that begins with a slash goes into single quotes")
 }
 
 // special says whether an operator or parenthesis comes next.

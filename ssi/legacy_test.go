@@ -16,6 +16,8 @@ func TestLegacyExpr(t *testing.T) {
 		`t || t && $nope`: "true", `$nope && t || t`: "false", `$nope && $nope || t && t`: "false",
 		`t || x = /(x)/ && t`: "true", `x = /x/ && t = x || t`: "true", `! (t || t && $nope)`: "false", `%{a} = '%{a}'`: "true", `==`: "error",
 		`'' a = a`: "true", `a '' = 'a '`: "true", `x\\ = /^x\\$/`: "false", `a = 'a'b`: "false",
+		`/a/b = x`: "error", `$b /t/`: "error", `$b ~ /t/`: "error", `$b =~ /t/`: "error", `'x' /t/`: "error", `! /t/`: "error", `(/t/)`: "error",
+		`$b < /t/`: "error", `x/y = x/y`: "true", `'/x/' = '/x/'`: "true", `$b =~ t`: "false", `\/x = '/x'`: "true",
 	} {
 		o := Options{Dialect: DialectApache, Expressions: ExpressionsLegacy}
 		if got := evaluate(t, o, &Env{Includer: &one{}, Variables: v}, expr); got != want {
