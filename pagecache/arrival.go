@@ -6,12 +6,33 @@ import (
 	"sync"
 )
 
-// ErrOverLimit is given by Arrival.Gather for a body that is larger than may be
-// kept.
-var ErrOverLimit = errors.New("pagecache: body over the limit")
+// Errors of Arrival.Gather. What has come is with the caller; the rest is not
+// read.
+var (
+	// ErrOverLimit is that of a body that is larger than may be kept.
+	ErrOverLimit = errors.New("pagecache: body over the limit")
 
-// firstRoom is the room for a body whose length is unknown.
+	// ErrOverBudget is that of a body of an unknown length for which the Budget
+	// has no room.
+	ErrOverBudget = errors.New("pagecache: no room in the budget for a body")
+)
+
+// firstRoom is the room that a body gets at first.
 const firstRoom = 16 << 10
+
+// GrowBody makes room behind b, which is full, for more of a body of size bytes
+// (-1: unknown) of which at most limit are wanted. The room grows with what has
+// come, however much is announced: who announces without sending takes nothing.
+// It is never more than one byte over size and limit, so that the end can be
+// seen.
+func GrowBody(b []byte, size, limit int64) []byte {
+	most := limit + 1
+	if size >= 0 {
+		most = min(most, size+1)
+	}
+	room := min(max(2*int64(cap(b)), firstRoom), max(most, int64(len(b))+1))
+	return append(make([]byte, 0, room), b...)
+}
 
 // Arrival is the body of a page on its way in. One goroutine gathers it; any
 // number of others read what has come, each at his own speed, and wait for the
@@ -22,11 +43,13 @@ const firstRoom = 16 << 10
 // be called from any goroutine.
 type Arrival struct {
 	size, limit int64
+	holding     *Holding
 
 	mu   sync.Mutex
 	more sync.Cond // on mu: one of the fields below has changed
 	data []byte    // what readers see; what has come behind it is Gather's
 	err  error     // how the body ended; io.EOF: whole; nil: it has not
+	uses int       // readers that are not closed, and the fill until its end
 
 	// Of a body over the limit: what follows data, for its only reader, and
 	// whether that has gone.
@@ -35,25 +58,27 @@ type Arrival struct {
 }
 
 // NewArrival begins a body of size bytes, -1 if that is unknown, of which at
-// most limit are gathered.
-func NewArrival(size, limit int64) *Arrival {
-	a := &Arrival{size: size, limit: limit}
+// most limit are gathered. The holding, which may be nil, is for size bytes
+// already, or grows; it ends when the body has ended and its last reader is
+// closed.
+func NewArrival(size, limit int64, holding *Holding) *Arrival {
+	a := &Arrival{size: size, limit: limit, holding: holding, uses: 1}
 	a.more.L = &a.mu
 	return a
 }
 
 // Gather reads the body to its end and returns it. The bytes are the arrival's
 // and must not change any more. Readers see all but the end, which waits for
-// End: who has the whole body finds the page kept. Over the limit it gives
-// ErrOverLimit and what has come, and leaves the rest unread.
+// End: who has the whole body finds the page kept. Over the limit, or without
+// room in the budget, it gives the error for that and what has come, and leaves
+// the rest unread.
 func (a *Arrival) Gather(from io.Reader) ([]byte, error) {
-	room := int64(firstRoom)
-	if a.size >= 0 {
-		room = a.size + 1 // so that the end is seen without growing
-	}
-	for b := make([]byte, 0, room); ; {
+	for b := []byte(nil); ; {
 		if len(b) == cap(b) {
-			b = append(b, 0)[:len(b)]
+			b = GrowBody(b, a.size, a.limit)
+			if a.size < 0 && !a.holding.Grow(int64(cap(b))) {
+				return b, ErrOverBudget // readers see all of b already
+			}
 		}
 		n, err := from.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
@@ -87,16 +112,25 @@ func (a *Arrival) End(b []byte, err error) {
 		a.data, err = b, io.EOF
 	}
 	a.err = err
+	a.unuse()
 	a.mu.Unlock()
 	a.more.Broadcast()
 }
 
-// EndOver ends a body that is over the limit: its only reader reads on in rest
+// unuse notes that one of those who need the body does not any more.
+func (a *Arrival) unuse() {
+	if a.uses--; a.uses == 0 {
+		a.holding.End()
+	}
+}
+
+// EndOver ends a body that is over the limit or the budget: its only reader reads on in rest
 // at his own speed, and closes it. If he has gone already, rest is closed here.
 func (a *Arrival) EndOver(rest io.ReadCloser) {
 	a.mu.Lock()
 	gone := a.gone
 	a.rest = rest
+	a.unuse()
 	a.mu.Unlock()
 	a.more.Broadcast()
 	if gone {
@@ -104,11 +138,13 @@ func (a *Arrival) EndOver(rest io.ReadCloser) {
 	}
 }
 
-// leave is for the only reader of a body that may be over the limit.
+// leave is the end of a reader, and of what is over the limit, whose only one
+// it is.
 func (a *Arrival) leave() {
 	a.mu.Lock()
 	gone, rest := a.gone, a.rest
 	a.gone = true
+	a.unuse()
 	a.mu.Unlock()
 	if !gone && rest != nil {
 		rest.Close()
@@ -146,7 +182,14 @@ func (a *Arrival) ReadAt(p []byte, off int64) (n int, err error) {
 
 // Reader reads an arriving body from its beginning. A body whose size is
 // unknown has one reader at most.
-func (a *Arrival) Reader() *ArrivalReader { return &ArrivalReader{arrival: a} }
+func (a *Arrival) Reader() *ArrivalReader {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.uses++; a.uses == 1 {
+		a.holding.resume() // the body ended before its reader came
+	}
+	return &ArrivalReader{arrival: a}
+}
 
 // ArrivalReader is a reader of an Arrival, for one goroutine. It has to be
 // closed.
@@ -154,6 +197,7 @@ type ArrivalReader struct {
 	arrival *Arrival
 	off     int64
 	buffer  []byte // of what is over the limit
+	closed  bool
 }
 
 // Next waits for bytes and gives at most max of them, until io.EOF or the error
@@ -181,6 +225,9 @@ func (r *ArrivalReader) Next(max int) ([]byte, error) {
 
 // Close ends the reading. It always gives nil.
 func (r *ArrivalReader) Close() error {
-	r.arrival.leave()
+	if !r.closed {
+		r.closed = true
+		r.arrival.leave()
+	}
 	return nil
 }

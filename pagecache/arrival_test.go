@@ -59,7 +59,7 @@ func TestArrivalReaders(t *testing.T) {
 			body[:33_000], errTorn},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := NewArrival(test.size, test.limit)
+			a := NewArrival(test.size, test.limit, nil)
 			var wg sync.WaitGroup
 			for range test.readers {
 				wg.Go(func() {
@@ -77,7 +77,7 @@ func TestArrivalReaders(t *testing.T) {
 // What has come is seen at once, but the end only when the page is kept.
 func TestArrivalHoldsTheEndBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, r := NewArrival(10, 10), new(ArrivalReader)
+		a, r := NewArrival(10, 10, nil), new(ArrivalReader)
 		from, to := io.Pipe()
 		var whole []byte
 		go func() { whole, _ = a.Gather(from) }()
@@ -108,7 +108,7 @@ func TestArrivalHoldsTheEndBack(t *testing.T) {
 }
 
 func TestArrivalReadAt(t *testing.T) {
-	a := NewArrival(1000, 1000)
+	a := NewArrival(1000, 1000, nil)
 	body := bytes.Repeat([]byte("0123456789"), 100)
 	var wg sync.WaitGroup
 	for off := range 100 {
@@ -124,7 +124,7 @@ func TestArrivalReadAt(t *testing.T) {
 	if n, err := a.ReadAt(make([]byte, 10), 995); n != 5 || err != io.EOF {
 		t.Errorf("at the end: %d bytes, %v", n, err)
 	}
-	torn := NewArrival(10, 10)
+	torn := NewArrival(10, 10, nil)
 	gatherAndEnd(torn, io.MultiReader(strings.NewReader("01"), iotest.ErrReader(errTorn)))
 	if n, err := torn.ReadAt(make([]byte, 10), 0); n != 2 || err != errTorn {
 		t.Errorf("of a torn body: %d bytes, %v", n, err)
@@ -143,7 +143,7 @@ func (c *closeCount) Close() error { c.n++; return nil }
 // reader, or the one who finds out.
 func TestArrivalRestIsClosedOnce(t *testing.T) {
 	for _, early := range []bool{false, true} {
-		a, rest := NewArrival(-1, 2), &closeCount{Reader: strings.NewReader("345")}
+		a, rest := NewArrival(-1, 2, nil), &closeCount{Reader: strings.NewReader("345")}
 		if _, err := a.Gather(strings.NewReader("012")); !errors.Is(err, ErrOverLimit) {
 			t.Fatalf("Gather: %v", err)
 		}

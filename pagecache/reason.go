@@ -18,13 +18,14 @@ const (
 	ReasonCookies                     // the request's cookies went to the app and are not in the key, and the answer does not say that it is for everybody
 	ReasonAuthorization               // the same with Authorization
 	ReasonTooLarge                    // it is larger than max_keep
+	ReasonBusy                        // bodies on their way in take as much memory as they may
 	ReasonIncomplete                  // its body ended early
 	ReasonInvalidated                 // a purge or an unsafe method hit the page while it was being filled
 )
 
 var reasonCodes = [...]string{
 	"none", "method", "status", "no-store", "private", "no-cache", "set-cookie", "vary",
-	"no-lifetime", "expired", "cookies", "authorization", "too-large", "incomplete", "invalidated",
+	"no-lifetime", "expired", "cookies", "authorization", "too-large", "busy", "incomplete", "invalidated",
 }
 
 func (r Reason) String() string {

@@ -52,7 +52,7 @@ func (f *fill) arrival(p *reply, d *pagecache.Decision, seq uint64) *arrival {
 	a := &arrival{
 		fill: f.detached(), reply: p, decision: *d, beside: beside(fields, d),
 		page: pagecache.NewPulledPage(p.status(), storedHead(p.status(), fields, d, time.Now()), nil, d.Freshness, seq),
-		body: pagecache.NewArrival(size, f.target.state.options.Limits.MaxKeep),
+		body: pagecache.NewArrival(size, f.target.state.options.Limits.MaxKeep, p.holding),
 		done: make(chan struct{}),
 	}
 	a.page.Length = size
@@ -111,6 +111,8 @@ func (a *arrival) run() {
 	switch {
 	case errors.Is(err, pagecache.ErrOverLimit):
 		a.came = filled{arrives: a, reply: a.reply, reason: pagecache.ReasonTooLarge}
+	case errors.Is(err, pagecache.ErrOverBudget):
+		a.came = filled{arrives: a, reply: a.reply, reason: pagecache.ReasonBusy}
 	case err != nil:
 		a.came = filled{err: err}
 	default:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ssiedge/ssiedge/internal/accesslog"
 	"github.com/ssiedge/ssiedge/origin"
+	"github.com/ssiedge/ssiedge/pagecache"
 )
 
 // Edge answers requests. Make it with New.
@@ -21,6 +22,7 @@ type Edge struct {
 	reports  *reporter
 	visitors connections
 	users    users
+	bodies   pagecache.Budget         // of those on their way in
 	dated    *fasthttp.ResponseHeader // what heads of pulled pages start from
 	state    atomic.Pointer[state]
 	pool     sync.Pool // of *request
@@ -61,6 +63,7 @@ func New(o Options) (*Edge, error) {
 		return nil, err
 	}
 	e.state.Store(st)
+	e.bodies.Resize(o.bodies())
 	e.sweepLeft()
 	return e, nil
 }
@@ -83,6 +86,7 @@ func (e *Edge) Reload(o Options) error {
 	}
 	e.state.Store(st)
 	st.store.resize(&o)
+	e.bodies.Resize(o.bodies())
 	e.metrics.reloads.Add(1)
 	old.close()
 	if c := old.store.memcache; c != nil && c != st.store.memcache {

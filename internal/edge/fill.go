@@ -118,13 +118,20 @@ func (f *fill) take(p *reply, o *outgoing, head *pagecache.Reply, seq uint64) fi
 	if !d.Keep {
 		return f.refused(p, &d, seq)
 	}
+	p.holding = f.holding(p)
 	if f.arrives(p) {
+		if !p.holding.Grow(p.exchange.Size) {
+			return filled{reply: p, reason: pagecache.ReasonBusy}
+		}
 		return filled{arrives: f.arrival(p, &d, seq)}
 	}
+	defer p.holding.End()
 	body, err := p.collect(f.largest())
 	switch {
 	case errors.Is(err, errTooLarge):
 		return filled{reply: p, read: body, reason: pagecache.ReasonTooLarge}
+	case errors.Is(err, errBusy):
+		return filled{reply: p, read: body, reason: pagecache.ReasonBusy}
 	case err != nil:
 		done := filled{err: err}
 		if f.include {
@@ -134,6 +141,16 @@ func (f *fill) take(p *reply, o *outgoing, head *pagecache.Reply, seq uint64) fi
 		return done
 	}
 	return f.keep(p, body, &d, seq)
+}
+
+// holding is what a reply's body takes of the edge's budget. What is not in it
+// need not be kept, and streams. What may hold directives is needed whole either
+// way, and a fragment is in its page's room.
+func (f *fill) holding(p *reply) *pagecache.Holding {
+	if f.include || f.target.runs(p.header()) {
+		return nil
+	}
+	return f.edge.bodies.Hold()
 }
 
 // judge says whether an answer may be kept.
@@ -243,9 +260,10 @@ func (f *filled) forOne() bool {
 // settle is the end of a fill: what is known of the key from now on, and those
 // who wait are told.
 func (f *fill) settle(done *filled) {
-	// That a page is too large for a fragment says nothing of the page.
-	tooLarge := f.include && done.reason == pagecache.ReasonTooLarge
-	if done.reply != nil && !done.failed() && !tooLarge || done.forOne() {
+	// That a page is too large for a fragment says nothing of the page, nor does
+	// what else comes in.
+	unsaid := f.include && done.reason == pagecache.ReasonTooLarge || done.reason == pagecache.ReasonBusy
+	if done.reply != nil && !done.failed() && !unsaid || done.forOne() {
 		f.mark(done.reason)
 	}
 	f.finish(done)

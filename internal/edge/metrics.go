@@ -106,6 +106,7 @@ var (
 	descFills        = desc("fills_total", "Times that an origin was asked for a page, to keep it.")
 	descCollapsed    = desc("fills_collapsed_total", "Requests and includes that waited for another's fill and got its page.")
 	descFillsRunning = desc("fills_running", "Fills under way that others may wait for.")
+	descFillsBytes   = desc("fills_bytes", "Bytes of memory of bodies that come in to be kept, or that somebody still reads who asked while they came.")
 
 	descPurges  = desc("purges_total", "Purges.", "result")
 	descRecords = desc("purge_records", "Records of the journal that pages are checked against.")
@@ -195,6 +196,7 @@ func (e *Edge) collectTiers(count func(*prometheus.Desc, uint64, ...string), gau
 	count(descMemoryMisses, uint64(s.Misses))
 	e.collectPublished(count)
 	gauge(descFillsRunning, int64(st.flights.Len()))
+	gauge(descFillsBytes, e.bodies.Used())
 	purges := st.purges.Stats()
 	gauge(descRecords, int64(purges.Live))
 	gauge(descApplied, int64(purges.Applied))

@@ -65,6 +65,10 @@ type Limits struct {
 	MaxKeep       int64         // bytes of a body that is kept or assembled
 }
 
+// bodies bounds the bytes of all bodies that come in to be kept: as much as is
+// kept in memory, and never less than a few of the largest.
+func (o *Options) bodies() int64 { return max(o.Memory, 4*o.Limits.MaxKeep) }
+
 // Site is one [[site]].
 type Site struct {
 	Where         string                      // file:line, for explanations

@@ -8,8 +8,8 @@ import (
 	"github.com/ssiedge/ssiedge/pagecache"
 )
 
-// refreshPause is how long after a fill in the background that failed the next
-// one for the page may begin. Its visitors have the stale page meanwhile.
+// refreshPause is how long after a fill in the background that failed, or for
+// which there was no room, the next one for the page may begin. Its visitors have the stale page meanwhile.
 const refreshPause = 5 * time.Second
 
 // refresh fills a page again while visitors get the stale one. It is nobody's
@@ -25,7 +25,7 @@ func (e *Edge) refresh(of *target, visitor *visitor, stale *pagecache.Page, flig
 		f := &fill{edge: e, target: t, keyed: new(keyed), visitor: v, flight: flight, stale: stale}
 		f.keyed.take(t, v, v.route, v.scheme)
 		done := f.run(e.living, nil)
-		if done.failed() {
+		if done.failed() || done.reason == pagecache.ReasonBusy {
 			t.state.store.resting.Add(f.keyed.key, refreshPause)
 		}
 		done.close()

@@ -9,6 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/ssiedge/ssiedge/origin"
+	"github.com/ssiedge/ssiedge/pagecache"
 	"github.com/ssiedge/ssiedge/ssi"
 )
 
@@ -19,6 +20,8 @@ type reply struct {
 	exchange origin.Exchange
 	upload   *upload // what the request sent; nil: nothing
 	room     *room   // that a body taken whole takes up; nil: it is not counted
+
+	holding *pagecache.Holding // of the edge's budget, likewise
 }
 
 // close gives back the connection and the memory. The reply's head and body
@@ -49,10 +52,14 @@ func (p *reply) bodiless(method []byte) bool {
 	return s == fasthttp.StatusNoContent || s == fasthttp.StatusNotModified || string(method) == fasthttp.MethodHead
 }
 
-var errTooLarge = errors.New("edge: body over the limit")
+var (
+	errTooLarge = errors.New("edge: body over the limit")
+	errBusy     = errors.New("edge: no room in the budget for a body")
+)
 
 // collect reads the body whole. Over limit bytes: errTooLarge, and what was
-// read so far; that also where it breaks off, with the error of Read.
+// read so far; so it is with errBusy, where there is no room in the budget, and
+// where the body breaks off, with the error of Read.
 func (p *reply) collect(limit int64) ([]byte, error) {
 	size := p.exchange.Size
 	if size > limit {
@@ -61,15 +68,15 @@ func (p *reply) collect(limit int64) ([]byte, error) {
 	if err := p.room.take(max(size, 0)); err != nil {
 		return nil, err
 	}
-	var b []byte
-	if size >= 0 {
-		b = make([]byte, 0, size+1) // room to see the end without growing
-	} else {
-		b = make([]byte, 0, 16<<10)
+	if !p.holding.Grow(size) {
+		return nil, errBusy
 	}
-	for {
+	for b := []byte(nil); ; {
 		if len(b) == cap(b) {
-			b = append(b, 0)[:len(b)]
+			b = pagecache.GrowBody(b, size, limit)
+			if size < 0 && !p.holding.Grow(int64(cap(b))) {
+				return b, errBusy
+			}
 		}
 		n, err := p.exchange.Answer.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
