@@ -33,6 +33,10 @@ const (
 
 	diskTouches = 1024 // files whose times are to be set, at most
 
+	// diskTries is how many files that cannot be removed are tried between two
+	// pauses.
+	diskTries = 16
+
 	diskWriters = 2
 	diskStripes = 64
 )
@@ -257,7 +261,7 @@ func (d *Disk) Delete(key []byte) error {
 	delete(d.pending, n) // a write of it that is under way finds out before it takes its place
 	d.killLocked(&n)
 	d.mu.Unlock()
-	return d.erase(&n)
+	return d.eraseNow(&n)
 }
 
 // forget is Delete for a page that is not to be waited for: it is removed

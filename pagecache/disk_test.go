@@ -189,16 +189,16 @@ func TestDiskRestart(t *testing.T) {
 func TestDiskOrderOfUse(t *testing.T) {
 	dir := t.TempDir()
 	const pages = 8
-	clock := time.Now().Add(-time.Hour)
+	clock := &testClock{base: time.Now().Add(-time.Hour)}
 	d := openTestDisk(t, dir, DiskOptions{Size: pages * diskBlock}, testLimits)
-	d.now = func() time.Time { return clock }
+	d.now = clock.now
 	stop := runDisk(t, d)
 	for i := range pages {
 		d.Put(fmt.Append(nil, "p", i), pulledPage(fmt.Sprint(i)))
 		settle(t, d)
 	}
 	for _, i := range []int{5, 2, 7, 0} { // the files were written at one time; these are used later
-		clock = clock.Add(2 * time.Minute)
+		clock.advance(2 * time.Minute)
 		tierBody(d, fmt.Sprint("p", i))
 		settle(t, d)
 	}
@@ -208,8 +208,8 @@ func TestDiskOrderOfUse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info.ModTime().After(clock) { // written, and not used since: by the real clock
-			old := clock.Add(-time.Hour).Add(time.Duration(i) * time.Second)
+		if info.ModTime().After(clock.now()) { // written, and not used since: by the real clock
+			old := clock.base.Add(-time.Hour).Add(time.Duration(i) * time.Second)
 			if err := os.Chtimes(path, old, old); err != nil {
 				t.Fatal(err)
 			}

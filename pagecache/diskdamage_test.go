@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ssiedge/ssiedge/internal/realtest"
 )
 
 // writtenDisk is a tier that holds a page under "p", and that page's file.
@@ -165,6 +167,41 @@ func TestDiskObstructed(t *testing.T) {
 	}
 }
 
+// What cannot be removed is tried again after a pause, not all the time, and the
+// other pages stay within the size all the same.
+func TestDiskObstructedForLong(t *testing.T) {
+	limits := testLimits
+	limits.pause = time.Hour
+	d := openTestDisk(t, t.TempDir(), DiskOptions{Size: 4 * diskBlock}, limits)
+	for i := range diskTries + 1 {
+		key := fmt.Sprint("p", i)
+		if err := os.MkdirAll(filepath.Join(d.placeOf(key), "somebody's"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Delete([]byte(key)); err == nil {
+			t.Error("a folder with something in it was removed")
+		}
+	}
+	<-d.wake // since Delete failed
+	before := d.Stats().Errors
+	if d.tidy(t.Context()) || len(d.wake) != 0 || d.Stats().Errors != before+diskTries {
+		t.Errorf("%d tried, and %d at once after that, want %d and none", d.Stats().Errors-before, len(d.wake), diskTries)
+	}
+	runDisk(t, d)
+	<-d.scanned
+	for i := range 10 {
+		d.Put(fmt.Append(nil, "pnew", i), pulledPage("new"))
+		realtest.Eventually(t, "it is written, and there is room for it", func() bool {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			return len(d.pending) == 0 && d.index.blocks*diskBlock <= d.size.Load()
+		})
+	}
+	if st := d.Stats(); st.Evictions != 6 || tierBody(d, "pnew9") != "new" {
+		t.Errorf("%+v", st)
+	}
+}
+
 // A file that somebody removes is a miss, and does not count any more.
 func TestDiskFileRemoved(t *testing.T) {
 	d, path, _ := writtenDisk(t)
@@ -222,6 +259,7 @@ func TestDiskClockSetBack(t *testing.T) {
 		stop()
 	}
 	d, _ = newTestDisk(t, dir, 4*diskBlock)
+	settle(t, d) // a full disk takes nothing before it knows what may go
 	for i := range 4 {
 		d.Put(fmt.Append(nil, "pnew", i), pulledPage("new"))
 	}

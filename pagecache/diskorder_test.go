@@ -187,6 +187,7 @@ func wantConsistent(t *testing.T, d *Disk) {
 func TestDiskEvictsWhileRead(t *testing.T) {
 	const pages, room = 10_000, 500
 	d, _ := newTestDisk(t, t.TempDir(), room*diskBlock)
+	settle(t, d) // before its scan has ended, a full disk takes nothing
 	var put atomic.Int64
 	var wg sync.WaitGroup
 	for r := range 2 {

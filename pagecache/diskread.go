@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -101,7 +102,7 @@ func (d *Disk) removeOdd(n *diskName) {
 	defer s.Unlock()
 	info, err := os.Lstat(filepath.Join(d.folder, n.path()))
 	if err == nil && !info.Mode().IsRegular() {
-		_ = d.erase(n) // counted
+		_ = d.eraseNow(n) // counted
 	}
 }
 
@@ -207,12 +208,13 @@ func (d *Disk) removeSame(n *diskName, f *os.File) bool {
 	if err != nil || !os.SameFile(there, opened) {
 		return false
 	}
-	return d.erase(n) == nil
+	return d.eraseNow(n) == nil
 }
 
 // erase removes the file of a name, whose lock is held. Where it cannot, the
-// file counts as gone, and it is tried again.
-func (d *Disk) erase(n *diskName) error {
+// file counts as gone, and it is to be tried again. count, if it is not nil,
+// counts a file that went, in the step in which the index forgets it.
+func (d *Disk) erase(n *diskName, count *atomic.Uint64) error {
 	err := os.Remove(filepath.Join(d.folder, n.path()))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
@@ -222,11 +224,22 @@ func (d *Disk) erase(n *diskName) error {
 	if err != nil {
 		d.counts.errors.Add(1)
 		d.killLocked(n)
-		d.wakeUp()
 		return err
 	}
 	if i := d.index.find(n); i != 0 {
 		d.index.remove(i)
 	}
+	if count != nil {
+		count.Add(1)
+	}
 	return nil
+}
+
+// eraseNow is erase for those who do not try again themselves.
+func (d *Disk) eraseNow(n *diskName) error {
+	err := d.erase(n, nil)
+	if err != nil {
+		d.wakeUp()
+	}
+	return err
 }

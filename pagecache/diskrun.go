@@ -56,12 +56,38 @@ func (d *Disk) keepTidy(ctx context.Context) {
 // some of it has to be tried again.
 func (d *Disk) tidy(ctx context.Context) bool {
 	d.touch()
-	for ctx.Err() == nil {
-		n, why, found := d.next()
+	all := d.removeDead(ctx)
+	return d.makeRoom(ctx) && all // though what is dead may stay, the bound holds
+}
+
+// removeDead removes the files that must not be used any more, each of them
+// tried once: one that cannot be removed does not keep the others.
+func (d *Disk) removeDead(ctx context.Context) bool {
+	d.mu.Lock()
+	left := d.index.dead // what becomes dead from now on wakes us
+	d.mu.Unlock()
+	failed := 0
+	for ; left > 0 && failed < diskTries && ctx.Err() == nil; left-- {
+		n, found := d.oldest(deadList)
+		if !found {
+			break
+		}
+		if err := d.evict(&n, deadList); err != nil {
+			d.health.say(err)
+			failed++
+		}
+	}
+	return failed == 0
+}
+
+// makeRoom removes the least recently used files until the rest fits.
+func (d *Disk) makeRoom(ctx context.Context) bool {
+	for ctx.Err() == nil && d.mustShrink() {
+		n, found := d.oldest(liveList)
 		if !found {
 			return true
 		}
-		if err := d.evict(&n, why); err != nil {
+		if err := d.evict(&n, liveList); err != nil {
 			d.health.say(err)
 			return false
 		}
@@ -69,20 +95,22 @@ func (d *Disk) tidy(ctx context.Context) bool {
 	return true
 }
 
-// next gives the file that has to go before all others.
-func (d *Disk) next() (n diskName, list uint32, found bool) {
+// mustShrink says that pages have to go, and that it is known which.
+func (d *Disk) mustShrink() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if i := d.index.oldest(deadList); i != 0 {
-		return d.index.at(i).name, deadList, true
+	return d.complete && d.index.blocks*diskBlock > d.size.Load()
+}
+
+// oldest gives the file of a list that has to go before all others of it.
+func (d *Disk) oldest(list uint32) (n diskName, found bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	i := d.index.oldest(list)
+	if i == 0 {
+		return n, false
 	}
-	if !d.complete || d.index.blocks*diskBlock <= d.size.Load() {
-		return n, liveList, false
-	}
-	if i := d.index.oldest(liveList); i != 0 {
-		return d.index.at(i).name, liveList, true
-	}
-	return n, liveList, false
+	return d.index.at(i).name, true
 }
 
 // evict removes a file, unless there is no reason for that any more.
@@ -97,11 +125,10 @@ func (d *Disk) evict(n *diskName, list uint32) error {
 	if !reason {
 		return nil
 	}
-	err := d.erase(n)
-	if err == nil && list == liveList {
-		d.counts.evictions.Add(1)
+	if list == liveList {
+		return d.erase(n, &d.counts.evictions)
 	}
-	return err
+	return d.erase(n, nil)
 }
 
 // touch sets the times of files that were used to that of now. It is called by

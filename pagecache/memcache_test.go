@@ -145,7 +145,7 @@ func TestMemcacheHungServer(t *testing.T) {
 	})
 	c.server("/a").breaker.failed(c.uptime(), c.pause)
 	realtest.Eventually(t, "a delete that insists reaches it", func() bool { return c.remove("/a", true) == nil })
-	if _, _, err := c.Get("/a"); err != ErrMiss {
+	if _, _, err := newTestMemcache(t, patient, s.Addr).Get("/a"); err != ErrMiss {
 		t.Errorf("after it: %v", err)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/ssiedge/ssiedge/internal/realtest"
 )
 
 // testClock is a clock that stands still until a test moves it. It starts a
@@ -106,12 +108,32 @@ func (s *site) path(name string) string { return filepath.Join(s.dir, name) }
 
 func (s *site) write(name, text string) {
 	s.t.Helper()
+	s.outlast(name)
 	if err := os.MkdirAll(filepath.Dir(s.path(name)), 0o755); err != nil {
 		s.t.Fatal(err)
 	}
 	if err := os.WriteFile(s.path(name), []byte(text), 0o644); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// outlast waits until a file that is written now gets other times than the last
+// write of this one left: many kernels change the time of files only every few
+// milliseconds. It does nothing where there is no such file.
+func (s *site) outlast(name string) {
+	s.t.Helper()
+	last, err := statPath(s.path(name))
+	if err != nil {
+		return
+	}
+	probe := s.dir + ".probe"
+	realtest.Eventually(s.t, "the time of files goes on", func() bool {
+		if err := os.WriteFile(probe, nil, 0o644); err != nil {
+			s.t.Fatal(err)
+		}
+		st, err := statPath(probe)
+		return err == nil && st.id.change > last.id.change
+	})
 }
 
 func (s *site) link(target, name string) {
