@@ -36,11 +36,13 @@ func runDemo(ctx context.Context, stdout, stderr io.Writer) int {
 // serveDemo writes the demo's configuration, reads it as serve would read any
 // file, and serves.
 func serveDemo(ctx context.Context, d *demo.Demo, stdout, stderr io.Writer) int {
-	public, admin, err := freeAddresses()
+	opened, err := listenAnywhere(2)
+	defer closeAll(opened) // again, where serve has
 	if err != nil {
 		fmt.Fprintf(stderr, "ssiedge: demo: %v\n", err)
 		return exitFailed
 	}
+	public, admin := opened[0].Addr().String(), opened[1].Addr().String()
 	file, err := d.WriteConfig(public, admin)
 	if err != nil {
 		fmt.Fprintf(stderr, "ssiedge: %v\n", err)
@@ -56,23 +58,29 @@ func serveDemo(ctx context.Context, d *demo.Demo, stdout, stderr io.Writer) int 
 	defer stop()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(demoDrain, stop) })()
 	return serve(ctx, cfg, serveOptions{
-		load: load, quit: quit, stdout: stdout, stderr: stderr,
+		load: load, quit: quit, opened: opened, stdout: stdout, stderr: stderr,
 		ready: func([]net.Addr) { announce(stdout, d, "http://"+public, "http://"+admin) },
 	})
 }
 
-// freeAddresses finds two ports that nobody listens on.
-func freeAddresses() (public, admin string, err error) {
-	var addrs [2]string
-	for i := range addrs {
+// listenAnywhere opens so many listeners on free ports of this machine, or fewer
+// and an error. Whoever looked for free ports and listened later could find them
+// taken.
+func listenAnywhere(count int) (opened []net.Listener, err error) {
+	for range count {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
-			return "", "", err
+			return opened, err
 		}
-		defer l.Close() // not before both are found, or they could be one
-		addrs[i] = l.Addr().String()
+		opened = append(opened, l)
 	}
-	return addrs[0], addrs[1], nil
+	return opened, nil
+}
+
+func closeAll(listeners []net.Listener) {
+	for _, l := range listeners {
+		l.Close()
+	}
 }
 
 // announce says what there is to see. It writes all at once, so that lines of the

@@ -24,6 +24,17 @@ func listen(addr string) (net.Listener, error) {
 	return l, err
 }
 
+// openedAt gives the listener among those opened that has this address; it
+// opens one where there is none.
+func openedAt(addr string, opened []net.Listener) (net.Listener, error) {
+	for _, l := range opened {
+		if l.Addr().String() == addr {
+			return l, nil
+		}
+	}
+	return listen(addr)
+}
+
 // listenUnix listens on a socket. One that nobody listens on any more, left by
 // a process that was killed, is replaced; a live one is not. Everybody on the
 // machine may connect, as with a port.

@@ -105,6 +105,7 @@ type serveOptions struct {
 	load   func() (*conf.Config, error) // nil: no reload
 	hangup <-chan os.Signal             // nil: none
 	quit   context.Context              // ends the drain; nil: only its bound does
+	opened []net.Listener               // listeners of the configuration that are open already
 	ready  func(addrs []net.Addr)       // called once all listeners are open; may be nil
 	stdout io.Writer
 	stderr io.Writer
@@ -181,7 +182,7 @@ func start(cfg *conf.Config, o serveOptions) (_ *service, err error) {
 		Explain: explainer{s.edge},
 		Version: version(), Log: s.log,
 	})
-	if err = s.listen(cfg); err != nil {
+	if err = s.listen(cfg, o.opened); err != nil {
 		return nil, err
 	}
 	if err := s.edge.CheckMemcache(); err != nil {
@@ -214,16 +215,17 @@ func (s *service) gatherer() prometheus.Gatherer {
 	return r
 }
 
-func (s *service) listen(cfg *conf.Config) error {
+// listen opens what cfg says but for what is open already.
+func (s *service) listen(cfg *conf.Config, opened []net.Listener) error {
 	for _, addr := range cfg.Listen {
-		l, err := listen(addr)
+		l, err := openedAt(addr, opened)
 		if err != nil {
 			return err
 		}
 		s.public = append(s.public, l)
 	}
 	var err error
-	s.adminL, err = listen(cfg.Admin.Listen)
+	s.adminL, err = openedAt(cfg.Admin.Listen, opened)
 	return err
 }
 

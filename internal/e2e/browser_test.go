@@ -32,6 +32,7 @@ func browser(t *testing.T) context.Context {
 	ctx, cancelAllocator := chromedp.NewExecAllocator(ctx,
 		chromedp.ExecPath(program),
 		chromedp.UserDataDir(dir),
+		chromedp.WSURLReadTimeout(browserTime), // twenty seconds are short on a busy machine
 		chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-background-networking", true),

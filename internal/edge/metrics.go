@@ -69,8 +69,10 @@ func (m *metrics) observe(s source, status int, took time.Duration) {
 	if class >= len(m.requests[s]) {
 		class = 0
 	}
-	m.requests[s][class].Add(1)
+	// In this order, and the other way round in Collect: whoever finds a request
+	// counted finds its duration, too.
 	m.duration[s].Observe(took.Seconds())
+	m.requests[s][class].Add(1)
 }
 
 // Descriptions of what Collect gives.
