@@ -9,7 +9,7 @@ PACKAGES = nginx apache2-bin memcached curl ruby-railties ruby-actionpack-page-c
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0
 FUZZTIME ?= 5s
-TIMEOUT ?= 10m
+TIMEOUT ?= 30m
 
 .PHONY: test check build demo deps fmt vet lint race arrows fuzz vuln conformance bench bench-disk
 

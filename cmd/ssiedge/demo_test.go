@@ -290,9 +290,9 @@ func TestDemoFragments(t *testing.T) {
 	c := visitor(t)
 	// The top has to come before the slowest fragment is ready: the app's ledger,
 	// which counts what has ended, tells. A machine that is busy elsewhere may be
-	// too slow to ask for the ledger in time, hence several tries.
-	early, page := false, ""
-	for range 5 {
+	// too slow to ask for the ledger in time, hence the tries.
+	page := ""
+	realtest.Eventually(t, "the first bytes of /ferries come before its slowest fragment", func() bool {
 		before := ledger(t, c, r, "GET /fragments/ferries")
 		res, err := c.Get(r.base + "/ferries")
 		if err != nil {
@@ -302,15 +302,10 @@ func TestDemoFragments(t *testing.T) {
 		if _, err := io.ReadFull(res.Body, top); err != nil {
 			t.Fatal(err)
 		}
-		early = ledger(t, visitor(t), r, "GET /fragments/ferries") == before
+		early := ledger(t, visitor(t), r, "GET /fragments/ferries") == before
 		page = string(top) + body(t, res, http.StatusOK)
-		if early {
-			break
-		}
-	}
-	if !early {
-		t.Error("the first bytes of /ferries came after its slowest fragment")
-	}
+		return early
+	})
 	last := 0
 	for _, want := range []string{
 		`<p class="figure">`,

@@ -135,10 +135,12 @@ func TestBrowser(t *testing.T) {
 root = %q
 [site.origin]
 servers = [%q]
+[site.ssi]
+timeout = %s
 [[site.rule]]
 path = ["/mc/*"]
 cache = "1h"
-`, w.root, w.origin())})
+`, w.root, w.origin(), waits)})
 	const pulled = "/mc/region/info/Gulf-Coast-Florida"
 	w.publish(t, hawaii)
 	w.publish(t, "/")
@@ -193,7 +195,7 @@ func newTokenWorld(t *testing.T) *world {
 // tokenEdge starts an edge before Rails with a rule of its own.
 func tokenEdge(t *testing.T, w *world, rule string) *realtest.EdgeServer {
 	t.Helper()
-	return realtest.Edge(t, realtest.EdgeOptions{Config: fmt.Sprintf("[[site]]\nroot = %q\n[site.origin]\nservers = [%q]\n%s", w.root, w.origin(), rule)})
+	return realtest.Edge(t, realtest.EdgeOptions{Config: fmt.Sprintf("[[site]]\nroot = %q\n[site.origin]\nservers = [%q]\n[site.ssi]\ntimeout = %s\n%s", w.root, w.origin(), waits, rule)})
 }
 
 const forwardToken = "[[site.rule]]\npath = [\"/fragments/csrf\"]\ninternal = true\nforward_set_cookie = true\n"

@@ -17,10 +17,6 @@ import (
 const (
 	faultPages   = 20
 	faultWorkers = 8
-
-	// bearable bounds an answer while memcached hangs. Its timeout is 50 ms;
-	// the rest is for a machine that does ten other things.
-	bearable = 10 * time.Second
 )
 
 // numbered is an app whose page /p/N says "page N" and may be kept.
@@ -39,8 +35,8 @@ type load struct {
 	asked atomic.Int64
 }
 
-// startLoad fails the test for each answer that is not the page, or that takes
-// longer than bearable.
+// startLoad fails the test for each answer that is not the page. That none takes
+// long, goesOn sees.
 func startLoad(t *testing.T, addr string) *load {
 	l := &load{stop: make(chan struct{})}
 	for worker := range faultWorkers {
@@ -54,10 +50,9 @@ func startLoad(t *testing.T, addr string) *load {
 				default:
 				}
 				page := n % faultPages
-				began := time.Now()
 				a, err := w.exchange(get(fmt.Sprintf("/p/%d", page)))
-				if took := time.Since(began); err != nil || a.status != http.StatusOK || a.body != fmt.Sprintf("page %d", page) || took > bearable {
-					t.Errorf("page %d: %d %s (%v) after %v", page, a.status, short(a.body), err, took)
+				if err != nil || a.status != http.StatusOK || a.body != fmt.Sprintf("page %d", page) {
+					t.Errorf("page %d: %d %s (%v)", page, a.status, short(a.body), err)
 					return
 				}
 				l.asked.Add(1)

@@ -130,7 +130,7 @@ func TestIncludeLimits(t *testing.T) {
 	s := setup{
 		app:   app,
 		files: map[string]string{"self.html": `s<!--# include virtual="/self.html" -->`, "twice.html": strings.Repeat(`<!--# include virtual="/twice.html" -->`, 2), "many.html": strings.Repeat(`<!--# include virtual="/f" -->`, 12)},
-		rest:  "[site.ssi]\nmax_depth = 4\nmax_includes = 10\n",
+		ssi:   "max_depth = 4\nmax_includes = 10",
 	}
 	edge := s.start(t)
 	wantBody(t, send(t, edge.Addr, get("/self")), "sssss"+failed)
@@ -148,7 +148,7 @@ func TestFragmentTimeout(t *testing.T) {
 	s := setup{
 		app:   app,
 		files: map[string]string{"p.html": `<!--# block name="later" -->later<!--# endblock -->a <!--# include virtual="/slow" stub="later" --> b`},
-		rest:  "[site.ssi]\ntimeout = \"200ms\"\n",
+		ssi:   "timeout = \"200ms\"",
 	}
 	edge := s.start(t)
 	wantBody(t, send(t, edge.Addr, get("/p")), "a later b")

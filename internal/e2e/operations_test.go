@@ -259,6 +259,7 @@ func TestServeByFlags(t *testing.T) {
 	writeTree(t, w, map[string]string{"p.html": `page <!--#include virtual="/f" -->`})
 	settle(t)
 	server := realtest.FreeAddr(t)
+	admin := realtest.ClaimAddr(t, 8081) // no flag names another
 	s := setup{app: newApp(map[string]string{"/f": "fragment"})}
 	_, after, _ := strings.Cut(s.config(t), "servers = [\"")
 	origin, _, _ := strings.Cut(after, "\"")
@@ -271,6 +272,9 @@ func TestServeByFlags(t *testing.T) {
 		return err == nil
 	})
 	wantBody(t, send(t, server, get("/p")), "page fragment")
+	if a := call(t, http.MethodGet, "http://"+admin+"/healthz"); a.status != http.StatusOK {
+		t.Errorf("%s answers %d, want 200", admin, a.status)
+	}
 	p.Signal(syscall.SIGTERM)
 	if code := p.Exit(t); code != 0 {
 		t.Errorf("exit code %d, want 0\n%s", code, p.Stderr)

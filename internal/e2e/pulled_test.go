@@ -27,7 +27,7 @@ func TestPulledCrowd(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			app := newStage()
-			s := setup{app: app, top: "[limits]\nconnections = 3000"}
+			s := setup{app: app, top: "[limits]\nconnections = 3000\nheader_timeout = " + waits}
 			test.run(t, app, s.start(t))
 		})
 	}

@@ -18,7 +18,8 @@ type setup struct {
 	app   http.Handler // nil: the site has no origin
 	top   string       // top-level keys and tables
 	site  string       // keys of the site
-	rest  string       // tables of the site: [site.ssi], [[site.rule]]
+	ssi   string       // keys of [site.ssi]
+	rest  string       // further tables of the site: [[site.rule]]
 	admin string       // keys of [admin]
 
 	root string // set by start
@@ -34,6 +35,11 @@ func (s *setup) start(t testing.TB) *realtest.EdgeServer {
 	return realtest.Edge(t, realtest.EdgeOptions{Config: s.config(t), Admin: s.admin})
 }
 
+// waits is how long the edge waits for the app, and a visitor for another's
+// fill, where a test is not about that: the app answers when the test lets it,
+// and a busy machine may need longer than the defaults until then.
+const waits = `"10m"`
+
 // config gives the configuration; it starts the app.
 func (s *setup) config(t testing.TB) string {
 	t.Helper()
@@ -42,11 +48,15 @@ func (s *setup) config(t testing.TB) string {
 	if s.files != nil {
 		fmt.Fprintf(&b, "root = %q\n", s.root)
 	}
-	fmt.Fprintf(&b, "%s\n", s.site)
+	fmt.Fprintf(&b, "fill_wait = %s\nnot_keepable = %s\n%s\n", waits, waits, s.site)
 	if s.app != nil {
 		server := httptest.NewServer(s.app)
 		t.Cleanup(server.Close)
-		fmt.Fprintf(&b, "[site.origin]\nservers = [%q]\n", server.URL)
+		fmt.Fprintf(&b, "[site.origin]\nservers = [%q]\ntimeout = %s\n", server.URL, waits)
+	}
+	fmt.Fprintf(&b, "[site.ssi]\n%s\n", s.ssi)
+	if !strings.Contains(s.ssi, "timeout") {
+		fmt.Fprintf(&b, "timeout = %s\n", waits)
 	}
 	b.WriteString(s.rest)
 	return b.String()

@@ -49,6 +49,9 @@ func TestTrace(t *testing.T) {
 	s := setup{app: http.HandlerFunc(replay.serve), top: "[memory]\nsize = \"" + traceMemory + "\"\n[log]\naccess = \"off\"", site: fmt.Sprintf("root = %q", docs)}
 	edge := s.start(t)
 	visits := replay.visits(t)
+	if realtest.Race { // that takes minutes; all of it is for the run without
+		visits = visits[:len(visits)/3]
+	}
 	most := int64(0)
 	for pass := range 2 {
 		replay.run(t, edge, visits)

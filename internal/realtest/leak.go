@@ -40,7 +40,7 @@ func Main(m *testing.M) {
 // reportLeaks gives goroutines a while to end, then names those that stay.
 func reportLeaks() int {
 	var left []string
-	for deadline := time.Now().Add(5 * time.Second); ; {
+	for deadline := time.Now().Add(patience); ; {
 		if left = leaked(stacks()); len(left) == 0 {
 			return 0
 		}

@@ -1,6 +1,7 @@
 package realtest
 
 import (
+	"io"
 	"math/rand/v2"
 	"net"
 	"strconv"
@@ -43,4 +44,28 @@ func FreeAddrs(t testing.TB, count int) []string {
 	}
 	t.Fatalf("only %d of %d free ports found between %d and %d", len(addrs), count, low, high)
 	return nil
+}
+
+// ClaimAddr gives the address of a port on 127.0.0.1 that a program takes by
+// itself, as soon as nobody listens there. Until the test ends no other test is
+// given it.
+func ClaimAddr(t testing.TB, port int) string {
+	t.Helper()
+	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	var claim io.Closer
+	Eventually(t, addr+" is free", func() (free bool) {
+		var err error
+		if claim, err = claimPort(port); err != nil {
+			return false
+		}
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			claim.Close()
+			return false
+		}
+		l.Close()
+		return true
+	})
+	t.Cleanup(func() { claim.Close() })
+	return addr
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -15,8 +16,7 @@ type fakeEdge struct {
 	*httptest.Server
 	mu    sync.Mutex
 	asked []string // host and target, as they came
-	conns int      // that were opened
-	open  int      // that are
+	open  int      // connections
 }
 
 // newEdge starts an edge; answer nil says that it stored the page.
@@ -37,7 +37,6 @@ func newEdge(t *testing.T, answer http.HandlerFunc) *fakeEdge {
 		defer e.mu.Unlock()
 		switch s {
 		case http.StateNew:
-			e.conns++
 			e.open++
 		case http.StateClosed:
 			e.open--
@@ -55,11 +54,11 @@ func (e *fakeEdge) requests() []string {
 	return append([]string{}, e.asked...)
 }
 
-// connections gives how many were opened, and how many are open.
-func (e *fakeEdge) connections() (opened, open int) {
+// connections gives how many are open.
+func (e *fakeEdge) connections() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.conns, e.open
+	return e.open
 }
 
 // says answers with a Cache-Status and a small body.
@@ -85,7 +84,7 @@ func newWarmer(t *testing.T, o Options) *Warmer {
 
 // bubbleEdge serves answer over connections in memory, for tests with a clock of
 // their own, and has w use it.
-func bubbleEdge(t *testing.T, w *Warmer, answer http.HandlerFunc) {
+func bubbleEdge(t *testing.T, w *Warmer, answer http.HandlerFunc) *memoryListener {
 	t.Helper()
 	l := &memoryListener{conns: make(chan net.Conn), done: make(chan struct{})}
 	server := &http.Server{Handler: answer}
@@ -96,16 +95,19 @@ func bubbleEdge(t *testing.T, w *Warmer, answer http.HandlerFunc) {
 		tr.DialContext = l.dial
 		return tr
 	}
+	return l
 }
 
 // memoryListener is a listener for pipes.
 type memoryListener struct {
-	conns chan net.Conn
-	done  chan struct{}
-	once  sync.Once
+	dialled atomic.Int64
+	conns   chan net.Conn
+	done    chan struct{}
+	once    sync.Once
 }
 
 func (l *memoryListener) dial(context.Context, string, string) (net.Conn, error) {
+	l.dialled.Add(1)
 	here, there := net.Pipe()
 	select {
 	case l.conns <- there:
