@@ -143,11 +143,7 @@ func (r *request) line(name string) []byte {
 	if strings.IndexByte(name, '_') >= 0 || listedIn(h.PeekAll(fasthttp.HeaderConnection), []byte(name)) {
 		return nil
 	}
-	lines := h.PeekAll(name)
-	if len(lines) == 1 {
-		return lines[0]
-	}
-	return joinLines(name, lines)
+	return joinLines(name, h.PeekAll(name))
 }
 
 func (v *visitor) cookieFor(name string) ([]byte, bool) { return v.findCookie(name, cookieValue) }
@@ -162,10 +158,17 @@ func (v *visitor) line(name string) []byte {
 	return joinLines(name, lines)
 }
 
+// joinLines makes one value of all lines of a field; nil: there is none. An
+// empty value is not nil, for it is not the same as none; that of a line may be,
+// and bytes.Join makes it so.
 func joinLines(name string, lines [][]byte) []byte {
 	switch {
 	case len(lines) == 0:
 		return nil
+	case len(lines) == 1 && len(lines[0]) == 0:
+		return []byte{}
+	case len(lines) == 1:
+		return lines[0]
 	case name == "Cookie":
 		return bytes.Join(lines, []byte("; "))
 	}

@@ -82,6 +82,32 @@ func TestStaleWhileRevalidateListed(t *testing.T) {
 	}
 }
 
+// What the fill in the background brings is kept for who has the field that the
+// first visitor had, empty as it is: it is no page of those who have none.
+func TestStaleWhileRevalidateEmptyField(t *testing.T) {
+	for name, rule := range map[string]Rule{
+		"Vary":    {Paths: []string{"*"}},
+		"headers": {Paths: []string{"*"}, KeyHeaders: []string{"X-Tone"}},
+	} {
+		var count atomic.Int32
+		e, _ := newPulling(t, func(w http.ResponseWriter, r *http.Request) {
+			if len(rule.KeyHeaders) == 0 {
+				w.Header().Set("Vary", "X-Tone")
+			}
+			w.Header().Set("Age", "100")
+			w.Header().Set("Cache-Control", "max-age=60, stale-while-revalidate=1000")
+			fmt.Fprintf(w, "%q %d", r.Header.Values("X-Tone"), count.Add(1))
+		}, withRule(rule))
+		e.get("/p").is(t, 200, `[] 1`)
+		e.get("/p", "X-Tone: ").is(t, 200, `[""] 2`)
+		e.get("/p", "X-Tone: ").is(t, 200, `[""] 2`)
+		realtest.Eventually(t, name+": the new page", func() bool { return e.get("/p", "X-Tone: ").body != `[""] 2` })
+		if a := e.get("/p"); !strings.HasPrefix(a.body, "[]") {
+			t.Errorf("%s: who has no such field got %s", name, a.body)
+		}
+	}
+}
+
 // staleForError is the Cache-Status of a stale page that stands in for an answer
 // of that status; -1: for none.
 func staleForError(status int) *regexp.Regexp {
