@@ -4,6 +4,8 @@ import (
 	"net/url"
 
 	"github.com/valyala/fasthttp"
+
+	"github.com/ssiedge/ssiedge/pagecache"
 )
 
 // invalidates removes pulled pages after an unsafe method that the app took
@@ -34,9 +36,27 @@ func (r *request) forget(t *target) {
 	s.flights.Invalidate(func(k string) bool { return len(k) >= len(key) && k[:len(key)] == string(key) })
 	var k keyed
 	k.take(t, r, r.host, r.client.scheme)
-	if err := s.pulled.Delete(k.key); err != nil {
-		r.problem("invalidate", "a page may be left on the disk or in memcached: "+err.Error())
+	err := s.pulled.Delete(k.key)
+	if err == nil {
+		return
 	}
+	message := "a page that is left on the disk or in memcached is not used: " + err.Error()
+	if err := s.recordRemoved(k.url); err != nil {
+		message += "; after a restart it is: " + err.Error()
+	}
+	r.problem("invalidate", message)
+}
+
+// recordRemoved records that the pages of a URL are not to be used any more, as
+// a purge does, for tiers that did not say that they are gone: what the process
+// knows of that ends with it.
+func (s *store) recordRemoved(u pagecache.PageURL) error {
+	pattern := string(u.Host) + string(u.Path)
+	if len(u.Query) > 0 {
+		pattern += "?" + string(u.Query)
+	}
+	_, _, err := s.purges.Add([]pagecache.Record{{Kind: pagecache.KindURL, Pattern: pattern, Site: u.Site}})
+	return err
 }
 
 // named is the target of a URL in an answer, relative to the request's; nil: it

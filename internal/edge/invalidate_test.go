@@ -1,8 +1,13 @@
 package edge
 
 import (
+	"errors"
+	"net/http"
 	"testing"
 	"time"
+
+	"github.com/ssiedge/ssiedge/internal/realtest"
+	"github.com/ssiedge/ssiedge/pagecache"
 )
 
 // An unsafe method removes the pages of the URLs on this host that its answer
@@ -71,4 +76,44 @@ func TestInvalidateNamedNot(t *testing.T) {
 			t.Errorf("%s: the app was asked again", name)
 		}
 	}
+}
+
+// deaf is a tier that does not do what it is asked to: memcached, behind a
+// network that fails.
+type deaf struct{ pagecache.Tier }
+
+func (deaf) Delete([]byte) error { return errors.New("provoked by a test") }
+
+// What a POST removes is not used after a restart either where memcached did not
+// confirm that it is gone.
+func TestInvalidateUnconfirmedOutlivesRestart(t *testing.T) {
+	m := realtest.Memcached(t)
+	state := t.TempDir()
+	app := new(counting)
+	url := newApp(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			app.ServeHTTP(w, r)
+		}
+	})
+	start := func(t *testing.T) *testEdge {
+		return newEdge(t, withKeeping(), withOrigin(url), func(o *Options) {
+			o.State = state
+			o.Memcache = &pagecache.MemcacheOptions{Servers: []string{m.Addr}, Timeout: patience}
+		})
+	}
+	var removed, kept string
+	t.Run("first", func(t *testing.T) {
+		e := start(t)
+		removed, kept = e.visit("/removed?q=1"), e.visit("/kept?q=1")
+		s := e.state.Load().store
+		s.pulled = pagecache.NewPulled(s.memory, pagecache.NamedTier{Name: "memcache", Tier: deaf{s.tier}})
+		e.post("POST", "/removed?q=1", "x")
+	})
+	t.Run("second", func(t *testing.T) {
+		e := start(t)
+		e.get("/kept?q=1").is(t, 200, kept)
+		if got := e.visit("/removed?q=1"); got == removed {
+			t.Errorf("after a restart the visitor gets %q, from before the POST", got)
+		}
+	})
 }
