@@ -89,11 +89,15 @@ func (p *parser) condition(c *chain, it *item, args *arguments) {
 	expr := args[argExpr]
 	g, text := grammar{p.t, p.o}, p.value(expr, false)
 	cond, bad := g.parse(text, expr.valueAt)
+	doubt := g.doubt(text, expr.valueAt)
 	if bad != nil {
+		if doubt != nil {
+			bad = doubt // what was meant to be more is why it cannot be compiled
+		}
 		p.breakChain(c, it, bad)
 		return
 	}
-	if doubt := g.doubt(text, expr.valueAt); doubt != nil {
+	if doubt != nil {
 		p.faults.note(*doubt)
 	}
 	p.t.conds = append(p.t.conds, condOp{cond: cond})

@@ -102,8 +102,11 @@ func (s *spec) arg(name []byte, d Dialect) int {
 	return -1
 }
 
-// cure lists what a command takes.
-func (s *spec) cure(d Dialect) string {
+// cure says what to do about a parameter that the command does not know: what it takes.
+func (s *spec) cure(name []byte, d Dialect) string {
+	if s.arg(name, DialectApache) >= 0 {
+		return "remove it, or set dialect = \"apache\""
+	}
 	if len(s.params) == 0 {
 		return s.name + " takes none: remove it"
 	}

@@ -163,7 +163,7 @@ func (l *lexer) arguments(it *item, p int) (end int, bad *fault) {
 		case l.src[q] == '-' && it.cmd != cmdComment:
 			return 0, syntaxFault(q, "- that does not begin -->", "end the directive with exactly -->, and put values in quotes")
 		case q == p:
-			return 0, syntaxFault(q, "no white space before "+quoted(l.src[q:min(q+1, l.limit)]), "put a blank between parameters")
+			return 0, l.attached(it, q)
 		}
 		if it.cmd == cmdComment {
 			if l.wasPassed(q) {
@@ -177,6 +177,18 @@ func (l *lexer) arguments(it *item, p int) (end int, bad *fault) {
 			return 0, bad
 		}
 	}
+}
+
+// attached is the fault of what stands at p, right behind a word or a value.
+func (l *lexer) attached(it *item, p int) *fault {
+	cure := "put a blank between parameters"
+	if c := l.src[p]; !isWordByte(c) && !isQuote(c) && c != '=' {
+		cure = "remove it"
+	}
+	if len(l.params) > it.lo && bytes.Contains(l.params[len(l.params)-1].value, closing) {
+		cure = "close the value before it, which goes on past a -->"
+	}
+	return syntaxFault(p, "no white space before "+quoted(l.src[p:p+1]), cure)
 }
 
 // param reads name = value at p.
@@ -197,7 +209,11 @@ func (l *lexer) param(it *item, p int) (int, *fault) {
 		return 0, l.overrun("directive is not closed", "end it with -->")
 	}
 	if l.src[q] != '=' {
-		return 0, syntaxFault(p, "parameter "+quoted(name)+" has no value", "write "+clip(name)+"=\"value\"")
+		cure := "remove it"
+		if isWordByte(name[0]) {
+			cure = "write " + clip(name) + "=\"value\""
+		}
+		return 0, syntaxFault(p, "parameter "+quoted(name)+" has no value", cure)
 	}
 	lo, hi, next, bad := l.value(l.skipSpace(q+1, l.limit))
 	if bad != nil {

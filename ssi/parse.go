@@ -177,7 +177,7 @@ func (p *parser) args(it *item) (a arguments, bad *fault) {
 func (p *parser) argOf(it *item, pm *param) (arg int, bad *fault) {
 	s := &specs[it.cmd]
 	if arg = s.arg(pm.name, p.o.Dialect); arg < 0 {
-		return arg, parameter(pm.at, "unknown parameter "+quoted(pm.name)+" of "+s.name, s.cure(p.o.Dialect))
+		return arg, parameter(pm.at, "unknown parameter "+quoted(pm.name)+" of "+s.name, s.cure(pm.name, p.o.Dialect))
 	}
 	return arg, nil
 }
@@ -208,7 +208,11 @@ func missing(it *item, name string) *fault {
 }
 
 func twice(pm *param) *fault {
-	return parameter(pm.at, "parameter "+quoted(pm.name)+" is there twice", "remove one")
+	cure := "remove one"
+	if equalFold(pm.name, "var") {
+		cure = "write a directive for each"
+	}
+	return parameter(pm.at, "parameter "+quoted(pm.name)+" is there twice", cure)
 }
 
 func parameter(off int, message, cure string) *fault {
