@@ -75,12 +75,22 @@ func (p *Page) HasValidator() bool { return p.ETag != "" || p.Modified != 0 }
 // Field gives the value of the first line of a field in the head, which shares
 // its bytes; nil: there is none. name is lower case.
 func (p *Page) Field(name string) []byte {
-	for f := range p.fields() {
-		if equalFold(f.Name, name) {
-			return f.Value
-		}
+	for value := range p.Lines(name) {
+		return value
 	}
 	return nil
+}
+
+// Lines gives the values of all lines of a field in the head, which share its
+// bytes. name is lower case.
+func (p *Page) Lines(name string) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for f := range p.fields() {
+			if equalFold(f.Name, name) && !yield(f.Value) {
+				return
+			}
+		}
+	}
 }
 
 // VariesBy says whether the page is only for requests with its own value of a

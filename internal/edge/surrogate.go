@@ -34,7 +34,15 @@ func (t *target) runs(h *fasthttp.ResponseHeader) bool {
 // asked says whether the answer that a page was made of asked for its directives
 // to be run.
 func (t *target) asked(p *pagecache.Page) bool {
-	return p.ForEdge && t.settings.ssi && asksForSSI(p.Field("surrogate-control"))
+	if !p.ForEdge || !t.settings.ssi {
+		return false
+	}
+	for line := range p.Lines("surrogate-control") {
+		if asksForSSI(line) {
+			return true
+		}
+	}
+	return false
 }
 
 // asksForSSI reads a line of Surrogate-Control. A directive for another
@@ -43,6 +51,7 @@ func asksForSSI(line []byte) bool {
 	for len(line) > 0 {
 		var name, value []byte
 		name, value, line = nextDirective(line)
+		name, value = bytes.TrimSpace(name), bytes.TrimSpace(value) // the specification is older than the rule that = stands alone
 		if !equalFold(name, "content") || len(value) == 0 || value[0] != '"' {
 			continue
 		}

@@ -20,6 +20,7 @@ func TestAsksForSSI(t *testing.T) {
 		`Content="ssi/1.0";ssiedge, max-age=5`:       true,
 		`content="SSI/1.0"; ssiedge`:                 true,
 		`content="SSI/1.0";other`:                    false,
+		`max-age=60, content = "SSI/1.0"`:            true,
 		`content="ESI/1.0"`:                          false,
 		`content="SSI/1.01"`:                         false,
 		`content=SSI/1.0`:                            false,
@@ -49,6 +50,9 @@ func TestSurrogateControl(t *testing.T) {
 			h.Set("Surrogate-Control", `content="SSI/1.0"`)
 		case "/asks-unkept":
 			h.Set("Surrogate-Control", `no-store, content="SSI/1.0"`)
+		case "/asks-in-a-second-line":
+			h.Add("Surrogate-Control", "max-age=60")
+			h.Add("Surrogate-Control", `content="SSI/1.0"`)
 		case "/plain":
 			h.Set("Surrogate-Control", "max-age=60")
 		case "/html":
@@ -60,7 +64,7 @@ func TestSurrogateControl(t *testing.T) {
 		withFiles(t, map[string]string{"p.html": `<!--#include virtual="/asks" --> <!--#include virtual="/asks-unkept" --> <!--#include virtual="/plain" -->`}))
 	for range 2 {
 		for target, want := range map[string]string{
-			"/asks": "<a>/asks</a>", "/asks-unkept": "<a>/asks-unkept</a>", "/html": "<a>/html</a>", "/plain": body, "/none": body, "/asks/off": body,
+			"/asks": "<a>/asks</a>", "/asks-unkept": "<a>/asks-unkept</a>", "/asks-in-a-second-line": "<a>/asks-in-a-second-line</a>", "/html": "<a>/html</a>", "/plain": body, "/none": body, "/asks/off": body,
 			"/p": "<a>/asks</a> <a>/asks-unkept</a> " + body,
 		} {
 			a := e.get(target)
