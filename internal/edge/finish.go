@@ -34,11 +34,13 @@ func (r *request) logAccess(status int, sent int64, took time.Duration) {
 	h := &r.ctx.Request.Header
 	record := accesslog.Record{
 		Time: r.began.Add(took), Duration: took,
-		Client: r.client.addr,
-		Method: h.Method(), Target: h.RequestURI(), Protocol: protocol(h), Host: h.Host(),
+		Client: r.client.addr, Host: h.Host(),
 		Status: status, Bytes: sent,
 		Referer: h.Referer(), UserAgent: h.UserAgent(),
 		Cache: r.member,
+	}
+	if !r.unread {
+		record.Method, record.Target, record.Protocol = h.Method(), h.RequestURI(), protocol(h)
 	}
 	if r.visitor != nil {
 		record.RequestID = r.visitor.id

@@ -21,7 +21,7 @@ func TestAccessLog(t *testing.T) {
 	app := newRecorder(t, func(head, _ string) string {
 		return strings.Replace(echoApp(head, ""), "Content-Type", "Cache-Status: inner; hit\r\nContent-Type", 1)
 	})
-	logged := func(o *Options) { o.Access = access }
+	logged := func(o *Options) { o.Access, o.Limits.Body = access, 100 }
 	e := newEdge(t, withOrigin(app.url), withFiles(t, map[string]string{"p.html": "page"}), logged, withTrust("127.0.0.0/8"))
 	requests := []struct {
 		raw  string
@@ -33,7 +33,9 @@ func TestAccessLog(t *testing.T) {
 		{request11("HEAD", "/p"), map[string]any{"client": "127.0.0.1", "method": "HEAD", "status": 200.0, "bytes": 0.0}},
 		{request11("GET", "/app"), map[string]any{"status": 200.0, "cache": "ssiedge; fwd=uri-miss"}},
 		{"GET /x#y HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 192.0.2.7\r\n\r\n", map[string]any{"client": "127.0.0.1", "status": 400.0}},
-		{"nonsense\r\n\r\n", map[string]any{"client": "127.0.0.1", "status": 400.0}},
+		{"nonsense\r\n\r\n", map[string]any{"client": "127.0.0.1", "status": 400.0, "method": "", "target": "", "protocol": ""}},
+		{request11("POST", "/up", "Expect: 100-continue", "Content-Length: 101", "X-Forwarded-For: 192.0.2.7"),
+			map[string]any{"client": "192.0.2.7", "method": "POST", "target": "/up", "status": 413.0, "bytes": 57.0}},
 	}
 	before := time.Now()
 	for _, request := range requests {

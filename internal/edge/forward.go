@@ -184,7 +184,7 @@ func (r *request) unanswered(err error) {
 	var oe *origin.Error
 	switch {
 	case errors.Is(err, errBodyTooLarge):
-		r.refuse(fasthttp.StatusRequestEntityTooLarge, "the body is over the limit")
+		r.refuse(fasthttp.StatusRequestEntityTooLarge, bodyOverLimit)
 		r.ctx.SetConnectionClose()
 	case errors.As(err, &oe) && oe.Kind == origin.Body:
 		r.refuse(fasthttp.StatusBadRequest, "the body ended early")
@@ -224,6 +224,9 @@ var errInterrupted = errors.New("edge: the rest of the body is not wanted")
 
 var errBodyTooLarge = errors.New("edge: request body over limits.body")
 
+// bodyOverLimit is what a visitor is told of errBodyTooLarge.
+const bodyOverLimit = "the body is over the limit"
+
 // upload gives the request's body, nil where there is none. false: it is over
 // the limit, and answered.
 func (r *request) upload() (*upload, bool) {
@@ -233,7 +236,7 @@ func (r *request) upload() (*upload, bool) {
 	}
 	u := &upload{request: r, source: r.ctx.RequestBodyStream(), size: size, limit: r.state.options.Limits.Body}
 	if u.limit > 0 && size > u.limit {
-		r.refuse(fasthttp.StatusRequestEntityTooLarge, "the body is over the limit")
+		r.refuse(fasthttp.StatusRequestEntityTooLarge, bodyOverLimit)
 		r.ctx.SetConnectionClose()
 		return nil, false
 	}

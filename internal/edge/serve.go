@@ -26,6 +26,7 @@ type request struct {
 	wished     directives
 	passedOver bool // stale is fresh, and not what the visitor wishes
 	result     outcome
+	unread     bool     // no head came that could be read; fasthttp's says "GET /" all the same
 	visitor    *visitor // nil until something needs the snapshot
 	source     source   // what answered, for Cache-Status, log and metrics
 	streaming  bool     // the answer's body finishes the request
@@ -69,7 +70,7 @@ func (r *request) writeSoon() {
 func (r *request) begin(e *Edge, ctx *fasthttp.RequestCtx) {
 	r.edge, r.ctx, r.began = e, ctx, time.Now()
 	r.state = e.state.Load()
-	r.source, r.streaming = sourceNone, false
+	r.source, r.streaming, r.unread = sourceNone, false, false
 	r.lacking = nil
 	r.stale, r.unkeepable, r.result, r.member = found{}, false, outcome{}, r.member[:0]
 	r.wished, r.passedOver = directives{}, false

@@ -128,19 +128,27 @@ func (s *Server) malformed(ctx *fasthttp.RequestCtx, err error) {
 	}
 	r := s.edge.pool.Get().(*request)
 	r.begin(s.edge, ctx)
+	r.unread = len(ctx.Request.Header.RawHeaders()) == 0
 	r.refuse(status, reason)
 	ctx.SetConnectionClose()
 	r.finish(int64(len(ctx.Response.Body())))
 }
 
 // expect decides before "100 Continue" is sent: a body over the limit need not
-// come at all.
+// come at all. What it refuses does not reach Handle, so this is its answer.
 func (e *Edge) expect(ctx *fasthttp.RequestCtx) int {
+	h := &ctx.Request.Header
 	limit := e.state.Load().options.Limits.Body
-	if limit > 0 && int64(ctx.Request.Header.ContentLength()) > limit {
-		return fasthttp.StatusRequestEntityTooLarge
+	if limit == 0 || int64(h.ContentLength()) <= limit {
+		return fasthttp.StatusContinue
 	}
-	return fasthttp.StatusContinue
+	r := e.pool.Get().(*request)
+	r.begin(e, ctx)
+	r.client.identify(h, ctx.RemoteAddr(), ctx.IsTLS(), r.state.options.TrustedProxies)
+	r.refuse(fasthttp.StatusRequestEntityTooLarge, bodyOverLimit)
+	r.writeSoon()
+	r.finish(int64(len(ctx.Response.Body())))
+	return fasthttp.StatusRequestEntityTooLarge
 }
 
 // quiet drops what fasthttp logs of visitors' broken connections.
