@@ -156,6 +156,8 @@ func TestPulledConditionsAndRanges(t *testing.T) {
 		}
 		w.Header().Set("Etag", `"v1"`)
 		w.Header().Set("Last-Modified", modified)
+		w.Header().Set("Cdn-Cache-Control", "max-age=60")
+		w.Header().Set("Expires", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
 		io.WriteString(w, "0123456789")
 	})
 	for _, target := range []string{"/p", "/p", "/gone", "/gone"} { // from the origin, then from memory
@@ -181,6 +183,11 @@ func TestPulledConditionsAndRanges(t *testing.T) {
 			a := e.get(target, test.fields...)
 			if a.StatusCode != test.status || a.body != test.body {
 				t.Errorf("%s %q: %d %q, want %d %q", target, test.fields, a.StatusCode, a.body, test.status, test.body)
+			}
+			if a.StatusCode == 416 { // nothing by which another cache would keep it
+				for _, name := range []string{"Cache-Control", "Cdn-Cache-Control", "Expires", "Etag", "Last-Modified"} {
+					a.has(t, name, "")
+				}
 			}
 		}
 	}

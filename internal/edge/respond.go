@@ -196,10 +196,18 @@ func (r *request) addVary(name []byte) {
 func (r *request) unmodified(f found, status int) {
 	f.close()
 	r.ctx.SetStatusCode(status)
-	r.dress()
 	if status == fasthttp.StatusPreconditionFailed {
-		r.ctx.Response.Header.Del("Etag")
-		r.ctx.Response.Header.Del("Last-Modified")
+		r.forgetLifetime()
+	}
+	r.dress()
+}
+
+// forgetLifetime takes out of a page's head what an answer that refuses this
+// request's condition or Range may not say: a cache between the visitor and
+// the edge could keep it for everybody who wants the page.
+func (r *request) forgetLifetime() {
+	for _, name := range [...]string{"Cache-Control", "Cdn-Cache-Control", "Expires", "Etag", "Last-Modified"} {
+		r.ctx.Response.Header.Del(name)
 	}
 }
 
@@ -258,6 +266,7 @@ func (r *request) part(f found, v validators) bool {
 func (r *request) unsatisfiable(f found) {
 	f.close()
 	r.ctx.SetStatusCode(fasthttp.StatusRequestedRangeNotSatisfiable)
+	r.forgetLifetime()
 	r.dress()
 	r.scratch = strconv.AppendInt(append(r.scratch[:0], "bytes */"...), f.Page.Length, 10)
 	r.ctx.Response.Header.SetCanonical(fieldContentRange, r.scratch)
