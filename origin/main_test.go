@@ -3,6 +3,7 @@ package origin
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"path/filepath"
@@ -12,12 +13,18 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+	"golang.org/x/sys/unix"
 
 	"github.com/ssiedge/ssiedge/internal/realtest"
 )
 
 // patience bounds what a test waits for; nothing that works takes so long.
 const patience = 20 * time.Second
+
+// soon is a timeout that a test waits for, and a machine that stands still for a
+// moment does not reach before its time: then the error would be another one.
+// Tests that wait for it run in parallel.
+const soon = time.Second
 
 func TestMain(m *testing.M) { realtest.Main(m) }
 
@@ -150,11 +157,23 @@ func say(answer string) func(*peer) {
 	}
 }
 
-// refused gives the name of a server that is not there.
+// refused gives the name of a server that is not there. Its port is taken, so
+// that nobody else comes to listen on it, nor connects from it.
 func refused(t testing.TB) string {
-	l, name := listen(t, "tcp")
-	l.Close()
-	return name
+	t.Helper()
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Close(fd) })
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	bound, err := unix.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint("127.0.0.1:", bound.(*unix.SockaddrInet4).Port)
 }
 
 func newPool(t testing.TB, o Options) *Pool {
@@ -181,6 +200,20 @@ func newPool(t testing.TB, o Options) *Pool {
 		})
 	})
 	return p
+}
+
+// waitHeard waits until the connection that is kept has something to read, bytes
+// or its end: the kernel may take a moment to bring what the server has sent.
+func waitHeard(t testing.TB, s *Server) {
+	t.Helper()
+	waitFor(t, "the idle connection has something to read", func() bool {
+		cc, err := s.client.AcquireConn(0, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.client.ReleaseConn(cc)
+		return !cc.Conn().(*conn).alive()
+	})
 }
 
 func poolOf(t testing.TB, servers ...string) *Pool {

@@ -320,7 +320,7 @@ func TestSentAgainOnNewConnection(t *testing.T) {
 // The server goes away in between: the request goes to the next one, since no
 // new connection can be made.
 func TestSentAgainElsewhere(t *testing.T) {
-	l, name := listen(t, "tcp")
+	l, name := listen(t, "unix") // a port could be somebody else's next
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	wg.Go(func() {
@@ -372,6 +372,7 @@ func TestStaleIdleConnection(t *testing.T) {
 		}
 		closed <- true
 		<-closed
+		waitHeard(t, p.servers[0])
 		wantAnswer(t, p, withBody(exchange("POST", "/"), "body", 4), "hello")
 		if s := p.Stats().Servers[0]; posts.Load() != 1 || s.Requests != 2 || s.Retries != 0 || s.Open != 1 {
 			t.Errorf("%d POSTs, %+v", posts.Load(), s)
@@ -383,12 +384,9 @@ func must(n int, _ error) int { return n }
 
 // A silent server leaves time for the others: of two, each has half.
 func TestShareOfTimeout(t *testing.T) {
+	t.Parallel()
 	name, _ := fullBacklog(t)
-	p := newPool(t, Options{Timeout: 3 * time.Second, Servers: []string{name, serve(t, func(c *peer) {
-		c.request()
-		time.Sleep(500 * time.Millisecond) // the app's own time
-		c.say(hello)
-	})}})
+	p := newPool(t, Options{Timeout: 4 * soon, Servers: []string{name, serve(t, say(hello))}})
 	get(t, p, "hello")
 	if s := p.Stats().Servers[0]; s.Errors.Dial != 1 {
 		t.Errorf("%+v", s)

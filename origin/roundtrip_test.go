@@ -95,6 +95,7 @@ func TestLateSecondAnswer(t *testing.T) {
 	}
 	more <- true
 	<-said
+	waitHeard(t, p.servers[0])
 	get(t, p, "mine")
 }
 
@@ -172,6 +173,7 @@ func TestInterimPanic(t *testing.T) {
 // A stream may last far longer than the timeout for its head, and than Idle,
 // as long as bytes come.
 func TestStreamOutlivesTimeout(t *testing.T) {
+	t.Parallel()
 	const events = 20
 	p := newPool(t, Options{Timeout: time.Second, Idle: time.Second, Servers: []string{serve(t, func(c *peer) {
 		c.request()
@@ -187,8 +189,9 @@ func TestStreamOutlivesTimeout(t *testing.T) {
 }
 
 func TestNoHeadInTime(t *testing.T) {
+	t.Parallel()
 	for _, begin := range []string{"", "HTTP/1.1 200 OK\r\nX-A:"} {
-		p := newPool(t, Options{Timeout: 50 * time.Millisecond, Servers: []string{serve(t, func(c *peer) {
+		p := newPool(t, Options{Timeout: soon, Servers: []string{serve(t, func(c *peer) {
 			c.request()
 			c.say(begin)
 			c.untilGone()
@@ -205,20 +208,22 @@ func TestNoHeadInTime(t *testing.T) {
 
 // The Exchange's Timeout goes before the pool's.
 func TestOwnTimeout(t *testing.T) {
+	t.Parallel()
 	p := poolOf(t, serve(t, func(c *peer) { c.untilGone() }))
 	x := exchange("GET", "/")
-	x.Timeout = 20 * time.Millisecond
+	x.Timeout = soon
 	_, err := answer(p, x)
 	wantError(t, err, Timeout)
 }
 
 func TestBodyStalls(t *testing.T) {
+	t.Parallel()
 	for _, begin := range []string{
 		"Content-Length: 9\r\n\r\nhel",
 		"Transfer-Encoding: chunked\r\n\r\n9\r\nhel",
 		"\r\nhel",
 	} {
-		p := newPool(t, Options{Idle: 50 * time.Millisecond, Servers: []string{serve(t, func(c *peer) {
+		p := newPool(t, Options{Idle: soon, Servers: []string{serve(t, func(c *peer) {
 			c.request()
 			c.say("HTTP/1.1 200 OK\r\n" + begin)
 			c.untilGone()

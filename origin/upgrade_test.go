@@ -22,15 +22,16 @@ const switching = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUp
 // A tunnel begins with what came together with the head, has no deadlines left
 // of the exchange, and can be closed by halves.
 func TestTunnel(t *testing.T) {
+	t.Parallel()
 	for _, network := range []string{"tcp", "unix"} {
-		p := newPool(t, Options{Timeout: 300 * time.Millisecond, Idle: 300 * time.Millisecond, Servers: []string{serveOn(t, network, func(c *peer) {
+		p := newPool(t, Options{Timeout: soon, Idle: soon, Servers: []string{serveOn(t, network, func(c *peer) {
 			head := c.request()
 			if !strings.Contains(head, "\r\nConnection: Upgrade\r\nUpgrade: echo\r\n") {
 				c.say("HTTP/1.1 400 x\r\nContent-Length: 0\r\n\r\n")
 				return
 			}
 			c.say(switching + "first ")
-			time.Sleep(400 * time.Millisecond) // silence, longer than any timeout
+			time.Sleep(soon * 5 / 4) // silence, longer than any timeout
 			io.Copy(c.Conn, c.br)
 			c.say(" last")
 		})}})

@@ -27,6 +27,7 @@ type upload struct {
 
 	mu       sync.Mutex
 	hasHead  bool  // the read deadline is the answer's
+	whole    bool  // the answer is there: a write that has begun has lastWait
 	stopped  bool  // nothing more is to be sent
 	bodyErr  error // reading body failed
 	writeErr error
@@ -104,11 +105,23 @@ func (u *upload) read(c *chunk) (n int, last bool, err error) {
 }
 
 func (u *upload) write(p []byte) error {
-	if err := u.conn.SetWriteDeadline(time.Now().Add(u.idle)); err != nil {
+	if err := u.limitWrite(false); err != nil {
 		return err
 	}
 	_, err := u.conn.Write(p)
 	return err
+}
+
+// limitWrite sets the time that a write has. Once the answer is whole that is
+// little, also for the write that was just about to begin.
+func (u *upload) limitWrite(whole bool) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	wait := u.idle
+	if u.whole = u.whole || whole; u.whole {
+		wait = lastWait
+	}
+	return u.conn.SetWriteDeadline(time.Now().Add(wait))
 }
 
 // progress renews the time that the answer's reader waits: for more progress,
@@ -213,7 +226,7 @@ const lastWait = 10 * time.Millisecond
 // can be kept: all was sent. keep: so it seems.
 func (u *upload) end(keep bool) bool {
 	if keep {
-		_ = u.conn.SetWriteDeadline(time.Now().Add(lastWait))
+		_ = u.limitWrite(true) // it fails on a closed connection only, and so does the write
 		<-u.done
 		return u.complete()
 	}

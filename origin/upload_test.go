@@ -142,6 +142,7 @@ func TestChunkFrame(t *testing.T) {
 // A visitor who is slow, but not still, is waited for, longer than the timeout
 // for the head and than Idle.
 func TestSlowUpload(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, Options{Timeout: time.Second, Idle: time.Second, Servers: []string{serve(t, echo)}})
 	body := newSlowBody()
 	var wg sync.WaitGroup
@@ -163,9 +164,10 @@ func TestSlowUpload(t *testing.T) {
 
 // The head's timeout begins when the body has been sent.
 func TestNoHeadAfterUpload(t *testing.T) {
-	p := newPool(t, Options{Timeout: 50 * time.Millisecond, Servers: []string{serve(t, func(c *peer) { c.untilGone() })}})
+	t.Parallel()
+	p := newPool(t, Options{Timeout: soon, Servers: []string{serve(t, func(c *peer) { c.untilGone() })}})
 	_, err := answer(p, withBody(exchange("POST", "/"), "body", 4))
-	if e := wantError(t, err, Timeout); !e.Timeout() || !strings.Contains(e.Error(), "no answer within 50ms") {
+	if e := wantError(t, err, Timeout); !e.Timeout() || !strings.Contains(e.Error(), "no answer within 1s") {
 		t.Errorf("%v", e)
 	}
 }
@@ -173,7 +175,8 @@ func TestNoHeadAfterUpload(t *testing.T) {
 // Nothing moves: the visitor is to blame if the body is waited for, the server
 // if it takes no more.
 func TestUploadStalls(t *testing.T) {
-	p := newPool(t, Options{Idle: 50 * time.Millisecond, Servers: []string{serve(t, func(c *peer) { c.untilGone() })}})
+	t.Parallel()
+	p := newPool(t, Options{Idle: soon, Servers: []string{serve(t, func(c *peer) { c.untilGone() })}})
 	x, body := exchange("POST", "/"), newSlowBody()
 	x.Body, x.BodySize = body, 9
 	go body.say("some")
@@ -186,7 +189,8 @@ func TestUploadStalls(t *testing.T) {
 	}
 
 	release := make(chan bool)
-	p = newPool(t, Options{Idle: 50 * time.Millisecond, Servers: []string{serve(t, func(c *peer) { <-release })}})
+	defer close(release)
+	p = newPool(t, Options{Idle: soon, Servers: []string{serve(t, func(c *peer) { <-release })}})
 	x = exchange("POST", "/")
 	x.Body, x.BodySize = &fill{size: 1 << 30}, 1<<30
 	_, err = answer(p, x)
@@ -196,7 +200,6 @@ func TestUploadStalls(t *testing.T) {
 	if s := p.Stats().Servers[0]; s.Errors.Timeout != 1 || s.Open != 0 {
 		t.Errorf("%+v", s)
 	}
-	close(release)
 }
 
 // A refusal that comes while the body is being sent is read and given; the
@@ -281,11 +284,12 @@ func TestRefusalEndsUpload(t *testing.T) {
 // The end of a body that is still being sent when the answer has begun is not
 // the beginning of the head's timeout.
 func TestUploadEndsDuringAnswer(t *testing.T) {
-	p := newPool(t, Options{Timeout: 300 * time.Millisecond, Servers: []string{serve(t, func(c *peer) {
+	t.Parallel()
+	p := newPool(t, Options{Timeout: soon, Servers: []string{serve(t, func(c *peer) {
 		c.request()
 		c.say("HTTP/1.1 200 OK\r\n\r\n")
 		io.ReadFull(c.br, make([]byte, 4))
-		time.Sleep(600 * time.Millisecond) // longer than the timeout
+		time.Sleep(soon * 3 / 2) // longer than the timeout
 		c.say("hello")
 	})}})
 	x, body := exchange("POST", "/"), newSlowBody()
@@ -451,7 +455,7 @@ func TestBodyNotReadAfterwards(t *testing.T) {
 func TestLastWriteBlocks(t *testing.T) {
 	near, far := net.Pipe() // a write waits for its reader
 	defer far.Close()
-	u := newUpload(near, withBody(exchange("POST", "/"), "body", 4), patience, patience)
+	u := newUpload(near, withBody(exchange("POST", "/"), "body", 4), time.Hour, patience)
 	chunks := sync.Pool{New: func() any { return new(chunk) }}
 	go u.run(&chunks)
 	waitFor(t, "the last write", u.last.Load)
@@ -460,5 +464,15 @@ func TestLastWriteBlocks(t *testing.T) {
 	}
 	if !u.last.Load() || u.complete() || u.failure() != nil {
 		t.Errorf("complete %v, failure %v", u.complete(), u.failure())
+	}
+	// So it is where it had not quite begun.
+	near, far = net.Pipe()
+	defer far.Close()
+	u = newUpload(near, withBody(exchange("POST", "/"), "body", 4), time.Hour, patience)
+	if err := u.limitWrite(true); err != nil {
+		t.Fatal(err)
+	}
+	if err := u.write([]byte("body")); !isTimeout(err) {
+		t.Errorf("error %v", err)
 	}
 }
