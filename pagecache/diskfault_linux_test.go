@@ -239,7 +239,7 @@ func TestDiskOfAnotherUser(t *testing.T) {
 		realtest.Absent(t, "only root can start a process of another user")
 	}
 	parent := t.TempDir()
-	for path := parent; path != os.TempDir() && len(path) > 1; path = filepath.Dir(path) {
+	for path := parent; path != filepath.Clean(os.TempDir()) && len(path) > 1; path = filepath.Dir(path) {
 		if err := os.Chmod(path, 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -263,7 +263,7 @@ func TestFilesWithoutPermission(t *testing.T) {
 	os.Chmod(s.path("a.html"), 0)
 	os.Chmod(s.path("dir"), 0)
 	t.Cleanup(func() { os.Chmod(s.path("dir"), 0o755) })
-	for dir := s.path(""); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
+	for dir := s.path(""); dir != filepath.Clean(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
 		os.Chmod(dir, 0o755) // the way to root is open
 	}
 	asNobody(t)

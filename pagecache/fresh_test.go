@@ -174,14 +174,10 @@ func TestFilesDropOldRoots(t *testing.T) {
 		s.clock.advance(time.Second)
 		s.want("flipped", fmt.Sprint("/a=", i))
 	}
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	realtest.Eventually(t, "only the descriptors of the last root are open", func() bool {
 		runtime.GC()
-		if n := descriptorsBelow(s.dir); n <= 2 {
-			return
-		} else if time.Now().After(deadline) {
-			t.Fatalf("%d descriptors of roots are open, want those of the last", n)
-		}
-	}
+		return descriptorsBelow(s.dir) <= 2
+	})
 }
 
 func descriptorsBelow(path string) int {
