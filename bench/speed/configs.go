@@ -6,6 +6,7 @@ const (
 listen = ["@ADDR@"]
 [admin]
 listen = "@ADMIN@"
+token = "@TOKEN@"
 [log]
 access = "@ACCESS@"
 [memory]

@@ -120,7 +120,7 @@ func (w *workshop) startEdge(p **process, access, memory string) func() error {
 			w.admin = admin
 		}
 		return w.configured(p, w.settings.edge, edgeConfig, func(_, file string) []string { return []string{"serve", "-c", file} },
-			"@ADMIN@", admin, "@ACCESS@", access, "@MEMORY@", memory)()
+			"@ADMIN@", admin, "@TOKEN@", token, "@ACCESS@", access, "@MEMORY@", memory)()
 	}
 }
 
@@ -152,20 +152,34 @@ func (w *workshop) profile(k *work) error {
 	}
 	taken := make(chan error, 1)
 	go func() {
-		taken <- func() error {
-			answer, err := http.Get("http://" + w.admin + "/debug/pprof/profile?seconds=4")
-			if err != nil {
-				return err
-			}
-			defer answer.Body.Close()
-			file, err := os.Create(filepath.Join(w.settings.trace, strings.ReplaceAll(k.name, " ", "-")+".pprof"))
-			if err != nil {
-				return err
-			}
-			_, err = io.Copy(file, answer.Body)
-			return errors.Join(err, file.Close())
-		}()
+		taken <- w.fetchProfile(filepath.Join(w.settings.trace, strings.ReplaceAll(k.name, " ", "-")+".pprof"))
 	}()
 	_, err := w.wrk(s, 6*time.Second)
 	return errors.Join(err, <-taken)
+}
+
+// token opens the profiles of ssiedge's admin listener, which are for nobody
+// where there is none.
+const token = "speed"
+
+func (w *workshop) fetchProfile(path string) error {
+	request, err := http.NewRequest(http.MethodGet, "http://"+w.admin+"/debug/pprof/profile?seconds=4", nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answered %s", request.URL, answer.Status)
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, answer.Body)
+	return errors.Join(err, file.Close())
 }
