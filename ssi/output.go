@@ -72,6 +72,15 @@ func (d *document) appendTo(dst []byte) []byte {
 	return dst
 }
 
+// Ready says whether WriteTo has something to write before it has to wait.
+func (r *Run) Ready() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := cursor{stack: []place{{d: &r.page}}}
+	_, s := c.next()
+	return s == more
+}
+
 // WriteTo prints in order: what is ready is gathered into one Write, up to some 64 KiB, then it waits for what is
 // pending. No lock is held in Write. Over Env.MaxPage the error is ErrTooLarge, after no more than that was written.
 func (r *Run) WriteTo(w io.Writer) (int64, error) {

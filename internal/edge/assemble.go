@@ -114,6 +114,7 @@ func (r *request) assemble(t *ssi.Template, d *document, status int) {
 		r.ctx.Response.SkipBody = true
 	default:
 		r.streamBody(&body{request: r, run: a.run, closer: a}, -1)
+		r.ctx.Response.ImmediateHeaderFlush = !a.run.Ready() // else it leaves with the text
 	}
 }
 

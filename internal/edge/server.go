@@ -21,9 +21,11 @@ type Server struct {
 	stopped   bool
 }
 
-// writeBuffer is fasthttp's buffer for the head of an answer; a body beyond it
-// goes out beside the head in one writev.
-const writeBuffer = 4096
+// writeBuffer is fasthttp's buffer for an answer while it is written; a body
+// that does not fit beside its head goes out in one writev. A chunk that does
+// not fit takes three writes, hence the room for those of a usual page that
+// leaves in pieces.
+const writeBuffer = 16 << 10
 
 // NewServer makes the server of an Edge. It starts nothing.
 func NewServer(e *Edge) *Server {
