@@ -23,6 +23,7 @@ func TestAttackRequestSmuggling(t *testing.T) {
 		w.Header().Set("Cache-Control", "max-age=3600")
 		io.WriteString(w, r.URL.Path)
 	})
+	sent := map[string]bool{} // paths that may reach the app
 	chunk := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(smuggled), smuggled)
 	end := "0\r\n\r\n" + smuggled
 	for i, shape := range []struct{ name, fields, body string }{
@@ -74,18 +75,19 @@ func TestAttackRequestSmuggling(t *testing.T) {
 	} {
 		for _, method := range []string{"POST", "GET"} {
 			target := fmt.Sprintf("/%s/%d", method, i)
-			before := len(app.requests())
+			sent[target], sent["/victim"+target] = true, true
 			answers := e.exchange(method+" "+target+" HTTP/1.1\r\nHost: "+testHost+"\r\n"+shape.fields+"\r\n", shape.body)
-			for _, r := range app.requests()[before:] {
-				if r.URL.Path != target {
-					t.Errorf("%s, %s: the app saw %s %s", shape.name, method, r.Method, r.URL)
-				}
-			}
 			if strings.Contains(answers, "/smuggled") {
 				t.Errorf("%s, %s: an answer for the hidden request: %q", shape.name, method, answers)
 			}
 			e.victimGets("/victim"+target, "/victim"+target)
 			e.victimGets(target, target)
+		}
+	}
+	// Only here, since the app may see a request after the edge has refused it.
+	for _, r := range app.requests() {
+		if !sent[r.URL.Path] {
+			t.Errorf("the app saw %s %s", r.Method, r.URL)
 		}
 	}
 }
@@ -143,10 +145,11 @@ func TestAttackResponseQueue(t *testing.T) {
 			if err != nil {
 				return
 			}
-			fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\nContent-Length: %d\r\n\r\n%s", len(req.URL.Path), req.URL.Path)
+			answer := fmt.Sprintf("HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\nContent-Length: %d\r\n\r\n%s", len(req.URL.Path), req.URL.Path)
 			if req.URL.Path == "/split" {
-				io.WriteString(c, stray)
+				answer += stray // in one write: both are there at once
 			}
+			io.WriteString(c, answer)
 			if req.URL.Path == "/late" {
 				<-answered
 				io.WriteString(c, stray)
