@@ -261,7 +261,7 @@ func (d *Disk) Delete(key []byte) error {
 	delete(d.pending, n) // a write of it that is under way finds out before it takes its place
 	d.killLocked(&n)
 	d.mu.Unlock()
-	return d.eraseNow(&n)
+	return d.eraseNow(&n, nil)
 }
 
 // forget is Delete for a page that is not to be waited for: it is removed

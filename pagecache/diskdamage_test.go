@@ -226,7 +226,7 @@ func TestDiskRemovesOnlyWhatItRead(t *testing.T) {
 	os.Remove(path)
 	putFile(t, d, "p", path, file)
 	n := d.name([]byte("p"))
-	if d.removeSame(&n, f) || tierBody(d, "p") != "<p>whole</p>" {
+	if d.removeSame(&n, f, nil) || tierBody(d, "p") != "<p>whole</p>" {
 		t.Error("the good file went")
 	}
 }

@@ -62,7 +62,7 @@ func (d *Disk) load(n *diskName, key []byte) *Page {
 		return nil
 	}
 	d.counts.foreign.Add(1)
-	d.removeSame(n, f)
+	d.removeSame(n, f, nil)
 	return nil
 }
 
@@ -102,7 +102,7 @@ func (d *Disk) removeOdd(n *diskName) {
 	defer s.Unlock()
 	info, err := os.Lstat(filepath.Join(d.folder, n.path()))
 	if err == nil && !info.Mode().IsRegular() {
-		_ = d.eraseNow(n) // counted
+		_ = d.eraseNow(n, nil) // counted
 	}
 }
 
@@ -196,7 +196,8 @@ func cutOff(err error) error {
 }
 
 // removeSame removes the file of a name, if it is still the one that is open.
-func (d *Disk) removeSame(n *diskName, f *os.File) bool {
+// count is as for erase.
+func (d *Disk) removeSame(n *diskName, f *os.File, count *atomic.Uint64) bool {
 	s := d.stripe(n)
 	s.Lock()
 	defer s.Unlock()
@@ -208,7 +209,7 @@ func (d *Disk) removeSame(n *diskName, f *os.File) bool {
 	if err != nil || !os.SameFile(there, opened) {
 		return false
 	}
-	return d.eraseNow(n) == nil
+	return d.eraseNow(n, count) == nil
 }
 
 // erase removes the file of a name, whose lock is held. Where it cannot, the
@@ -236,8 +237,8 @@ func (d *Disk) erase(n *diskName, count *atomic.Uint64) error {
 }
 
 // eraseNow is erase for those who do not try again themselves.
-func (d *Disk) eraseNow(n *diskName) error {
-	err := d.erase(n, nil)
+func (d *Disk) eraseNow(n *diskName, count *atomic.Uint64) error {
+	err := d.erase(n, count)
 	if err != nil {
 		d.wakeUp()
 	}

@@ -41,9 +41,7 @@ func (d *Disk) Sweep(ctx context.Context, group []byte, gone func(DiskPage) bool
 	}
 	pace := newPace(rate)
 	d.visit(group, func(n *diskName) bool {
-		if !d.look(n, gone) {
-			d.counts.swept.Add(1)
-		}
+		d.look(n, gone)
 		return pace.step(ctx)
 	})
 }
@@ -103,29 +101,24 @@ func (d *Disk) visit(group []byte, f func(*diskName) bool) {
 }
 
 // look reads what a file says of its page, and removes the file if that is gone.
-// false: it was removed.
-func (d *Disk) look(n *diskName, gone func(DiskPage) bool) (stays bool) {
+func (d *Disk) look(n *diskName, gone func(DiskPage) bool) {
 	f, err := openPage(filepath.Join(d.folder, n.path()))
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			d.noteError(err)
 		}
-		return true
+		return
 	}
 	defer f.Close()
-	p, err := d.say(f, n)
-	switch {
-	case err == nil && !gone(p):
-		return true
-	case err != nil && !isForeign(err):
-		d.noteError(err)
-		return true
-	case err != nil:
+	switch p, err := d.say(f, n); {
+	case err == nil && gone(p):
+		d.removeSame(n, f, &d.counts.swept)
+	case isForeign(err): // it was no page
 		d.counts.foreign.Add(1)
-		d.removeSame(n, f)
-		return true // it was no page
+		d.removeSame(n, f, nil)
+	case err != nil:
+		d.noteError(err)
 	}
-	return !d.removeSame(n, f)
 }
 
 // say reads the preamble of a file.
