@@ -86,7 +86,9 @@ func (a *arrival) begin() filled {
 	if f := a.fill; known && f.flight != nil && a.decision.Validate == pagecache.ReasonNone {
 		f.flight.Arrive(f.varied(pagecache.FlightResult{Page: a.page, Body: a.body, Vary: a.decision.Vary}))
 	}
-	a.fill.edge.background.Go(a.run)
+	if !a.fill.edge.background.start(a.run) {
+		a.run() // it ends soon: the question is given up
+	}
 	if known {
 		return filled{arrives: a}
 	}

@@ -29,7 +29,7 @@ type Edge struct {
 
 	sweeper    sweeper         // of what was named
 	allSweeper sweeper         // of every file
-	background sync.WaitGroup  // fills on goroutines of their own, and sweeps
+	background tasks           // fills on goroutines of their own, and sweeps
 	living     context.Context // theirs; ends with Close
 	end        context.CancelFunc
 
@@ -104,7 +104,7 @@ func (e *Edge) ReloadFailed() { e.metrics.reloadsFailed.Add(1) }
 // requests under way end by themselves.
 func (e *Edge) Close() {
 	e.end()
-	e.background.Wait()
+	e.background.end()
 	st := e.state.Load()
 	st.close()
 	st.store.close()

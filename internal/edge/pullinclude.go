@@ -80,7 +80,11 @@ func (a *assembly) newFill(in *inner, flight *pagecache.Flight) *fill {
 func (a *assembly) leadInclude(ctx context.Context, in *inner, flight *pagecache.Flight) ssi.Fragment {
 	l := &lead{fill: a.newFill(in, flight).detached(), result: make(chan filled), left: make(chan struct{})}
 	living, cancel := context.WithCancel(a.edge.living)
-	a.edge.background.Go(func() { l.run(living, cancel) })
+	if !a.edge.background.start(func() { l.run(living, cancel) }) {
+		cancel()
+		flight.Abandon()
+		return a.settle(in, came{err: context.Canceled})
+	}
 	select {
 	case done, ok := <-l.result:
 		if !ok {

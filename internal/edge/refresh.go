@@ -19,7 +19,7 @@ const refreshPause = 5 * time.Second
 func (e *Edge) refresh(of *target, visitor *visitor, stale *pagecache.Page, flight *pagecache.Flight) {
 	t := of.clone()
 	v := visitor.anonymous(&t.settings.keep)
-	e.background.Go(func() {
+	begun := e.background.start(func() {
 		defer flight.Abandon()
 		defer e.recovered("refresh")
 		f := &fill{edge: e, target: t, keyed: new(keyed), visitor: v, flight: flight, stale: stale}
@@ -30,6 +30,9 @@ func (e *Edge) refresh(of *target, visitor *visitor, stale *pagecache.Page, flig
 		}
 		done.close()
 	})
+	if !begun {
+		flight.Abandon()
+	}
 }
 
 // clone gives a target that owns its bytes.

@@ -69,8 +69,7 @@ func (w *sweeper) want(e *Edge, do func(*sweep), add func(*sweep)) {
 	add(&w.next)
 	w.next.wanted = true
 	if !w.running && e.living.Err() == nil {
-		w.running = true
-		e.background.Go(func() { w.run(e, do) })
+		w.running = e.background.start(func() { w.run(e, do) })
 	}
 }
 
