@@ -2,6 +2,8 @@ package pagecache
 
 import (
 	"crypto/sha256"
+	"errors"
+	"io/fs"
 	"log/slog"
 	"path/filepath"
 	"sync"
@@ -156,6 +158,19 @@ func openDisk(o DiskOptions, limits diskLimits) (*Disk, error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// Sync waits until the disk has all that was removed as removed. It is called
+// after Run has returned. What of pages themselves the disk has not yet may be
+// torn after a power loss, which is noticed.
+func (d *Disk) Sync() error {
+	for sub := range 256 {
+		err := syncDir(filepath.Join(d.folder, subfolder(sub)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // Close gives the folder back. It is called after Run has returned.

@@ -3,6 +3,7 @@ package edge
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -34,10 +35,12 @@ func openDisk(o *Disk, journal string, log *slog.Logger) (*diskTier, error) {
 }
 
 // close writes what waits, for some seconds at most, and gives the folder back.
-func (t *diskTier) close() {
+// An error means that the disk may not have all that was removed as removed.
+func (t *diskTier) close() error {
 	t.end()
 	<-t.done
-	t.Close()
+	err := t.Sync()
+	return errors.Join(err, t.Close())
 }
 
 // keyPath gives the path in a key: pages of one path are purged together.

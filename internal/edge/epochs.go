@@ -163,11 +163,14 @@ func (e *epochs) next(url []byte) {
 	}
 }
 
-func (e *epochs) close() {
+// close waits until the disk has the counters.
+func (e *epochs) close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.file != nil {
-		e.file.Close()
-		e.file = nil
+	if e.file == nil {
+		return nil
 	}
+	err := errors.Join(e.file.Sync(), e.file.Close())
+	e.file = nil
+	return err
 }

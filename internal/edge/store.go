@@ -1,7 +1,9 @@
 package edge
 
 import (
+	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"github.com/ssiedge/ssiedge/pagecache"
@@ -21,13 +23,16 @@ type store struct {
 	notKeepable *pagecache.Marks // keys whose last answer may not be kept
 	resting     *pagecache.Marks // keys whose last fill in the background failed
 	epochs      *epochs
+	running     *pagecache.Running // nil: nothing outlives the process, or it has not begun
+	log         *slog.Logger
 }
 
 // newStore opens the journal, and the tiers of o.
 func newStore(e *Edge, o *Options) (*store, error) {
-	s := &store{journal: pagecache.NewMemoryJournal(), notKeepable: pagecache.NewMarks(), resting: pagecache.NewMarks()}
+	s := &store{journal: pagecache.NewMemoryJournal(), notKeepable: pagecache.NewMarks(), resting: pagecache.NewMarks(), log: e.log}
 	var err error
-	if place := o.journalPlace(); place != "" {
+	place := o.journalPlace()
+	if place != "" {
 		if s.journal, err = pagecache.OpenFileJournal(place, e.log); err != nil {
 			return nil, fmt.Errorf("state: %w", err)
 		}
@@ -36,7 +41,7 @@ func newStore(e *Edge, o *Options) (*store, error) {
 		s.journal.Close()
 		return nil, fmt.Errorf("state: %w", err)
 	}
-	if place := o.journalPlace(); place == "" {
+	if place == "" {
 		s.epochs = newEpochs()
 	} else {
 		s.epochs = openEpochs(place, s.purges.Name(), e.log)
@@ -51,7 +56,30 @@ func newStore(e *Edge, o *Options) (*store, error) {
 		s.close()
 		return nil, err
 	}
+	if place != "" {
+		if err := s.begin(place); err != nil {
+			s.close()
+			return nil, err
+		}
+	}
 	return s, nil
+}
+
+// begin notes that the process runs. Where an earlier one went down with the
+// machine, everything is filled again.
+func (s *store) begin(place string) error {
+	r, lost := pagecache.FindRunning(place)
+	if lost {
+		s.log.Warn("the machine went down while ssiedge ran: what was removed last may be back, so everything is filled again", "folder", place)
+		if _, _, err := s.purges.Add([]pagecache.Record{{Kind: pagecache.KindAll}}); err != nil {
+			return fmt.Errorf("state: %w", err)
+		}
+	}
+	if err := r.Begin(); err != nil {
+		s.log.Warn("should the machine go down, what a POST removed last may be back after it", "folder", place, "error", err)
+	}
+	s.running = r
+	return nil
 }
 
 // journalPlace is the folder of the journal; "": it is in memory.
@@ -109,11 +137,24 @@ func (s *store) close() {
 	if s.memcache != nil {
 		s.memcache.Close()
 	}
-	if s.disk != nil {
-		s.disk.close()
+	err := s.closeDisk()
+	err = errors.Join(err, s.epochs.close())
+	if s.running != nil {
+		if err == nil {
+			err = s.running.End()
+		}
+		if err != nil {
+			s.log.Warn("pages are filled again if the machine is started again before ssiedge ends well", "error", err)
+		}
 	}
-	s.epochs.close()
 	s.journal.Close()
+}
+
+func (s *store) closeDisk() error {
+	if s.disk == nil {
+		return nil
+	}
+	return s.disk.close()
 }
 
 // resize gives the disk the size of options that are in force.
