@@ -37,7 +37,8 @@ func (r *request) appendForwarded(b []byte) []byte {
 	if s := r.result.forwarded; s != 0 && s != r.ctx.Response.StatusCode() {
 		b = strconv.AppendInt(append(b, "; fwd-status="...), int64(s), 10)
 	}
-	if r.result.kept {
+	stored := r.result.kept && r.state.store.keeps
+	if stored {
 		b = append(b, "; stored"...)
 	}
 	if r.result.collapsed {
@@ -47,6 +48,8 @@ func (r *request) appendForwarded(b []byte) []byte {
 		return append(strconv.AppendInt(append(b, "; ttl="...), r.result.ttl, 10), "; detail=stale-if-error"...)
 	}
 	switch {
+	case r.result.kept && !stored:
+		b = append(b, "; detail=no-tier"...)
 	case r.result.reason != "":
 		b = append(append(b, "; detail="...), r.result.reason...)
 	case r.result.validate != pagecache.ReasonNone:

@@ -97,3 +97,14 @@ func TestPulledHitAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+// Without a tier nothing is stored, and the answer does not say so.
+func TestPulledWithoutTier(t *testing.T) {
+	e, app := newPulling(t, says("page", "Cache-Control: max-age=60", "Etag: \"v1\""), func(o *Options) { o.Memory = 0 })
+	for asked := 1; asked <= 2; asked++ {
+		a := e.get("/p")
+		a.is(t, 200, "page")
+		a.has(t, "Cache-Status", "ssiedge; fwd=uri-miss; detail=no-tier")
+		app.was(t, asked)
+	}
+}

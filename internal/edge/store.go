@@ -18,6 +18,7 @@ type store struct {
 	disk        *diskTier           // nil: none
 	memcache    *pagecache.Memcache // nil: none
 	pulled      *pagecache.Pulled
+	keeps       bool                    // there is a tier: memory may be off, and the others absent
 	tier        *pagecache.MemcacheTier // nil: none
 	flights     *pagecache.Flights
 	notKeepable *pagecache.Marks // keys whose last answer may not be kept
@@ -109,6 +110,7 @@ func (s *store) openTiers(o *Options) error {
 		further = append(further, pagecache.NamedTier{Name: "memcache", Tier: s.tier})
 	}
 	s.pulled = pagecache.NewPulled(s.memory, further...)
+	s.keeps = o.Memory > 0 || len(further) > 0
 	return nil
 }
 
