@@ -11,6 +11,9 @@ var (
 // maxWord is more than the length of any command; a longer word need not be read to be known as none.
 const maxWord = 32
 
+// usualDirective is fewer bytes than most directives take.
+const usualDirective = 16
+
 // item is one directive of a document. What is no item is text.
 type item struct {
 	cmd     command
@@ -48,6 +51,10 @@ func (l *lexer) run() {
 		return
 	}
 	l.last = bytes.LastIndex(l.src, closing) // many times slower than looking for a remark
+	// Counted first, as far as they can be directives: lists of thousands that grow would be copied several times over.
+	// Most directives have one parameter.
+	n := min(bytes.Count(l.src[p:], opening[1:]), len(l.src)/usualDirective+1)
+	l.items, l.params = make([]item, 0, n), make([]param, 0, n)
 	for ; p >= 0; p = l.remark(p) {
 		if bytes.HasPrefix(l.src[p:], opening) {
 			p = l.directive(p)

@@ -53,12 +53,17 @@ type parser struct {
 func (p *parser) run() {
 	p.lex.run()
 	p.lastClosed = -1
+	var count [len(specs)]int
 	for i := range p.lex.items {
 		if p.endsBlock(&p.lex.items[i]) {
 			p.lastClosed = i
 		}
+		count[p.lex.items[i].cmd]++
 	}
 	p.t.code = make([]instr, 0, 2*len(p.lex.items)+1)
+	p.t.echoes = make([]echoOp, 0, count[cmdEcho])
+	p.t.sets = make([]setOp, 0, count[cmdSet])
+	p.t.includes = make([]includeOp, 0, count[cmdInclude])
 	p.program(0, len(p.lex.items), 0, len(p.t.src))
 }
 
