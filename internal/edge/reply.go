@@ -142,7 +142,7 @@ func decoded(h *fasthttp.ResponseHeader, body []byte, limit int64) ([]byte, erro
 func (r *request) respondReply(p *reply) { r.respondRead(p, nil) }
 
 // respondRead is respondReply where a first part of the body was read already:
-// more than is kept or assembled.
+// more than is kept or assembled, or all of it.
 func (r *request) respondRead(p *reply, read []byte) {
 	r.invalidates(p)
 	r.replyHead(p)
@@ -161,6 +161,8 @@ func (r *request) respondRead(p *reply, read []byte) {
 		r.finalize()
 	case processed && read == nil:
 		r.respondDocument(p)
+	case processed && int64(len(read)) <= r.state.options.Limits.MaxKeep:
+		r.respondWhole(p, read) // it was not kept for its coding
 	case processed:
 		r.passTooLarge(p, read)
 	case read != nil:

@@ -3,6 +3,8 @@ package edge
 import (
 	"strings"
 	"testing"
+
+	"github.com/ssiedge/ssiedge/internal/realtest"
 )
 
 // What may not be part of a page is not, and the visitor who asked has what is
@@ -41,15 +43,20 @@ func TestUnknownCoding(t *testing.T) {
 	e.get("/page").is(t, 200, "[error]")
 }
 
-// A body that is not in the coding that it says is passed on and not kept.
+// A body that is not in the coding that it says is passed on and not kept, and
+// that is what the report says of it.
 func TestBrokenCoding(t *testing.T) {
-	e, _ := newScripted(t, []step{{body: "no gzip", fields: []string{"Cache-Control: max-age=60", "Content-Encoding: gzip"}}})
-	for range 2 {
+	e, _ := newScripted(t, []step{{body: "no gzip", fields: []string{"Cache-Control: max-age=60", "Content-Type: text/html", "Content-Encoding: gzip"}}})
+	for i := range 2 {
 		a := e.get("/p")
 		a.is(t, 200, "no gzip")
 		if s := a.Header.Get("Cache-Status"); strings.Contains(s, "stored") || strings.Contains(s, "hit") {
 			t.Errorf("Cache-Status is %q", s)
 		}
+		realtest.Eventually(t, "the coding is reported", func() bool { return e.reports.totals()["coding"] == uint64(i+1) })
+	}
+	if n := e.reports.totals()["too-large"]; n != 0 {
+		t.Errorf("%d pages were reported as too large, want none", n)
 	}
 }
 
