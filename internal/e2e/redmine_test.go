@@ -15,8 +15,15 @@ import (
 	"github.com/ssiedge/ssiedge/internal/realtest"
 )
 
-// redmineRounds is how often each user signs in, works and signs out.
-const redmineRounds = 2
+// redmineRounds is how often each user signs in, works and signs out. Once will
+// do under the race detector, which takes minutes: it is there for the edge's
+// goroutines, not for Redmine's sessions.
+func redmineRounds() int {
+	if realtest.Race {
+		return 1
+	}
+	return 2
+}
 
 // TestRedmine: users of a large application work at the same time, behind a
 // configuration that keeps all it may, and behind one that keeps what is
@@ -24,7 +31,7 @@ const redmineRounds = 2
 func TestRedmine(t *testing.T) {
 	users := []string{"alice", "bertram"}
 	app := realtest.Redmine(t, 2, users...)
-	site := fmt.Sprintf("[[site]]\n[site.origin]\nservers = [%q]\ntimeout = \"60s\"\n", "http://"+app.Addr)
+	site := fmt.Sprintf("[[site]]\n[site.origin]\nservers = [%q]\ntimeout = %s\n", "http://"+app.Addr, waits)
 	const everything = "[[site.rule]]\npath = [\"/*\"]\ncache = \"1h\"\n"
 	const public = everything + `set_cookie = "strip"
 bypass = {cookies = ["Redmine"]}
@@ -86,7 +93,7 @@ func (r *redmine) visitor(t *testing.T, who string) *redmineVisitor {
 	}
 	transport := new(http.Transport)
 	t.Cleanup(transport.CloseIdleConnections)
-	client := &http.Client{Jar: jar, Transport: transport, Timeout: 2 * time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Jar: jar, Transport: transport, Timeout: 5 * time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return &redmineVisitor{redmine: r, t: t, who: who, client: client}
 }
 
@@ -100,7 +107,7 @@ func (r *redmine) work(t *testing.T, users []string) {
 		v := r.visitor(t, user)
 		v.others = append(append(v.others, users[:i]...), users[i+1:]...)
 		working.Go(func() {
-			for round := range redmineRounds {
+			for round := range redmineRounds() {
 				v.day(fmt.Sprintf("work of %s in round %d", user, round))
 			}
 		})
