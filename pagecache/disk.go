@@ -33,6 +33,11 @@ const (
 	diskQueuePages = 4096
 	diskQueueBytes = 64 << 20
 
+	// diskReaders bounds those who read at once. A disk that hangs holds them, and
+	// a thread each, of which a process has ten thousand: whoever comes then goes
+	// on without it.
+	diskReaders = 1024
+
 	diskTouches = 1024 // files whose times are to be set, at most
 
 	// diskTries is how many files that cannot be removed are tried between two
@@ -81,6 +86,7 @@ type Disk struct {
 	scanned chan struct{} // closed after the first scan
 	lock    diskLock
 	buffers diskBuffers
+	readers atomic.Int64
 
 	stripes [diskStripes]sync.Mutex // one is held while a file takes or leaves its place
 
@@ -99,6 +105,7 @@ type diskLimits struct {
 	pause, touch, flush time.Duration
 	queueBytes          int64
 	rate                int // files a second that the scan looks at
+	readers             int64
 }
 
 var _ Tier = (*Disk)(nil)
@@ -130,7 +137,7 @@ type DiskStats struct {
 // names the first. Nothing else is looked at yet. Pages are written and counted
 // by Run, which the caller starts.
 func OpenDisk(o DiskOptions) (*Disk, error) {
-	return openDisk(o, diskLimits{pause: diskPause, touch: diskTouch, flush: diskFlush, queueBytes: diskQueueBytes, rate: diskScanRate})
+	return openDisk(o, diskLimits{pause: diskPause, touch: diskTouch, flush: diskFlush, queueBytes: diskQueueBytes, rate: diskScanRate, readers: diskReaders})
 }
 
 func openDisk(o DiskOptions, limits diskLimits) (*Disk, error) {
@@ -216,14 +223,20 @@ func (d *Disk) Get(key []byte) (*Page, bool) {
 	return p, true
 }
 
+var errManyReaders = errors.New("pagecache: many pages are being read at once, the disk is slow or hangs: some are not looked for")
+
 func (d *Disk) get(key []byte) *Page {
 	n := d.name(key)
 	p, look := d.known(&n)
 	if p != nil || !look {
 		return p
 	}
-	p = d.load(&n, key)
-	if p != nil {
+	defer d.readers.Add(-1)
+	if d.readers.Add(1) > d.limits.readers {
+		d.health.say(errManyReaders)
+		return nil
+	}
+	if p = d.load(&n, key); p != nil {
 		d.use(&n)
 	}
 	return p

@@ -16,7 +16,7 @@ import (
 	"github.com/ssiedge/ssiedge/internal/realtest"
 )
 
-var testLimits = diskLimits{pause: time.Millisecond, touch: time.Minute, flush: time.Minute, queueBytes: diskQueueBytes, rate: 1 << 20}
+var testLimits = diskLimits{pause: time.Millisecond, touch: time.Minute, flush: time.Minute, queueBytes: diskQueueBytes, rate: 1 << 20, readers: diskReaders}
 
 func openTestDisk(t testing.TB, dir string, o DiskOptions, limits diskLimits) *Disk {
 	t.Helper()

@@ -20,7 +20,7 @@ func BenchmarkDiskStart(b *testing.B) {
 	for b.Loop() {
 		before := heapOf()
 		began := time.Now()
-		d := openTestDisk(b, dir, DiskOptions{Size: 1 << 40}, diskLimits{pause: diskPause, touch: diskTouch, flush: diskFlush, queueBytes: diskQueueBytes, rate: diskScanRate})
+		d := openTestDisk(b, dir, DiskOptions{Size: 1 << 40}, diskLimits{pause: diskPause, touch: diskTouch, flush: diskFlush, queueBytes: diskQueueBytes, rate: diskScanRate, readers: diskReaders})
 		stop := runDisk(b, d)
 		if got := tierBody(d, fmt.Sprint("p", pages/2)); got == "none" {
 			b.Fatal("the page is not there")

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -339,4 +340,31 @@ func FuzzDiskFile(f *testing.F) {
 			t.Errorf("%q: %v and %v", b, err, wantErr)
 		}
 	})
+}
+
+// A disk that hangs holds so many who read it, and nobody beside them.
+func TestDiskHangs(t *testing.T) {
+	dir := t.TempDir()
+	d, stop := newTestDisk(t, dir, 1<<20)
+	d.Put([]byte("p"), pulledPage("page"))
+	settle(t, d)
+	stop()
+	limits := testLimits
+	limits.readers = 1
+	d = openTestDisk(t, dir, DiskOptions{}, limits)
+	missing := []byte("pmissing")
+	n := d.name(missing)
+	held := d.stripe(&n) // who finds no file waits for it
+	held.Lock()
+	var wg sync.WaitGroup
+	wg.Go(func() { d.Get(missing) })
+	realtest.Eventually(t, "one reads", func() bool { return d.readers.Load() == 1 })
+	if got := tierBody(d, "p"); got != "none" {
+		t.Errorf("beside one who hangs another reads %q", got)
+	}
+	held.Unlock()
+	wg.Wait()
+	if got := tierBody(d, "p"); got != "page" {
+		t.Errorf("after that: %q", got)
+	}
 }
