@@ -131,7 +131,7 @@ func (r *request) assembly() *assembly {
 	if n := r.ctx.Request.Header.ContentLength(); n == 0 || n < -1 { // else his body may still be read
 		a.conn = r.ctx.Conn()
 	}
-	a.parts.add(&r.ctx.Response.Header)
+	a.parts.add(&r.ctx.Response.Header, time.Now())
 	if r.source >= sourceMemory && r.settings.keep.keyed() {
 		a.parts.readPersonal()
 	}

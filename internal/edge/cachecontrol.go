@@ -18,13 +18,18 @@ type cacheControl struct {
 // lifetime that is no number counts as 0: stale is the safe side.
 func parseCacheControl(lines [][]byte) (c cacheControl) {
 	for _, line := range lines {
-		for len(line) > 0 {
-			var name, value []byte
-			name, value, line = nextDirective(line)
-			c.add(name, value)
-		}
+		c.addLine(line)
 	}
 	return c
+}
+
+// addLine reads one line more.
+func (c *cacheControl) addLine(line []byte) {
+	for len(line) > 0 {
+		var name, value []byte
+		name, value, line = nextDirective(line)
+		c.add(name, value)
+	}
 }
 
 func (c *cacheControl) add(name, value []byte) {

@@ -23,6 +23,7 @@ type inner struct {
 	held    bool      // the page's head waits for it
 	keyed   keyed     // of pulled pages
 	stale   found     // a page that only a window may bring; Page nil: none
+	space   [256]byte // where the canonical path and the key of a usual include are
 }
 
 // pulls says whether the include may be answered by a pulled page, or fill one.
@@ -36,6 +37,8 @@ var _ ssi.Includer = (*assembly)(nil)
 // resolve finds where an include leads.
 func (a *assembly) resolve(inc *ssi.Include) (*inner, error) {
 	in := &inner{target: target{state: a.state, site: a.site}, visitor: a.visitor}
+	half := len(in.space) / 2
+	in.url.raw, in.keyed.key = in.space[:0:half], in.space[half:half]
 	in.from, _ = inc.From.(*document)
 	if err := in.target.resolveInclude(in.from, inc.URL); err != nil {
 		return nil, err
@@ -47,34 +50,35 @@ func (a *assembly) resolve(inc *ssi.Include) (*inner, error) {
 // resolveInclude makes the URL of an include in from the target's: same site,
 // path only. A site that redirects slashes does not redirect itself.
 func (t *target) resolveInclude(from *document, written string) error {
-	full := []byte(written)
-	if len(full) == 0 || full[0] != '/' {
-		full = append(from.directory(), full...)
+	var space [256]byte
+	full := space[:0]
+	if written == "" || written[0] != '/' {
+		full = append(full, from.directory()...)
 	}
 	slash := t.site.options.TrailingSlash
 	if slash == RedirectSlash {
 		slash = StripSlash
 	}
-	return t.resolve(escapeInclude(full), slash, true)
+	return t.resolve(appendInclude(full, written), slash, true)
 }
 
-// escapeInclude escapes what may not stand in a target: "#", which in an
+// appendInclude escapes what may not stand in a target: "#", which in an
 // include is a character like others as in nginx, and in the query blanks and
 // controls. Every other byte of the query goes out as it was written; the path
 // is made canonical anyway.
-func escapeInclude(written []byte) []byte {
+func appendInclude(dst []byte, written string) []byte {
 	const hex = "0123456789ABCDEF"
-	clean := make([]byte, 0, len(written)+16)
 	query := false
-	for _, c := range written {
+	for i := range len(written) {
+		c := written[i]
 		query = query || c == '?'
 		if c == '#' || query && (c <= ' ' || c == 0x7f) {
-			clean = append(clean, '%', hex[c>>4], hex[c&15])
+			dst = append(dst, '%', hex[c>>4], hex[c&15])
 		} else {
-			clean = append(clean, c)
+			dst = append(dst, c)
 		}
 	}
-	return clean
+	return dst
 }
 
 var errNoPage = errors.New("no such page, and no origin to ask")
@@ -191,7 +195,7 @@ func (a *assembly) fetch(ctx context.Context, in *inner) ssi.Fragment {
 // visitor is so in any case.
 func (a *assembly) note(in *inner, p *reply) {
 	h := p.header()
-	a.parts.add(h)
+	a.parts.add(h, time.Now())
 	if in.settings.keep.keyed() || a.visitor.identified() && !parseCacheControl(h.PeekAll(fasthttp.HeaderCacheControl)).shared {
 		a.parts.readPersonal()
 	}

@@ -117,7 +117,7 @@ func (a *assembly) pageFragment(in *inner, f found) (ssi.Fragment, error) {
 		if f.Page.Status >= 400 && !a.site.options.SSI.PasteErrors { // a stale one
 			return ssi.Fragment{}, fmt.Errorf("the origin answered %d", f.Page.Status)
 		}
-		a.parts.addPage(f.Page)
+		a.parts.addPage(f.Page, time.Now())
 		if in.settings.keep.keyed() {
 			a.parts.readPersonal()
 		}

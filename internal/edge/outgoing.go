@@ -86,7 +86,7 @@ func (o *outgoing) appendOwn(b []byte) []byte {
 	b = appendField(b, "X-Forwarded-Proto", []byte(v.scheme))
 	b = appendField(b, "X-Forwarded-Host", o.host())
 	if o.fill != nil && o.fill.byRule() {
-		id, trace := newIDs()
+		id, trace := newIDs(nil, new([24]byte))
 		b = appendField(b, "X-Request-Id", id)
 		b = appendField(b, "Traceparent", trace)
 		return appendField(b, "Via", via)

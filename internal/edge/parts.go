@@ -1,7 +1,6 @@
 package edge
 
 import (
-	"bufio"
 	"bytes"
 	"strconv"
 	"sync"
@@ -46,38 +45,65 @@ var restrictionNames = []struct {
 	{mustRevalidate, "must-revalidate"}, {proxyRevalidate, "proxy-revalidate"}, {noTransform, "no-transform"},
 }
 
-// add counts one part in, the page or a fragment, by its head.
-func (p *parts) add(h *fasthttp.ResponseHeader) {
-	c := parseCacheControl(h.PeekAll(fasthttp.HeaderCacheControl))
-	lifetime, stated := c.lifetime, c.stated
+// said is what the head of a part says of how long it may be kept. Its slices
+// are the head's.
+type said struct {
+	control       cacheControl
+	expires, date []byte
+	age           int64 // seconds
+}
+
+// remaining is what is left of the lifetime that the part states.
+func (s *said) remaining(now time.Time) (seconds int64, stated bool) {
+	seconds, stated = s.control.lifetime, s.control.stated
 	if !stated {
-		lifetime, stated = expiresIn(h)
+		seconds, stated = s.expiresIn()
 	}
-	if stated {
-		lifetime = max(0, lifetime-max(age(h), apparentAge(h, time.Now())))
+	if !stated {
+		return 0, false
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.limits |= c.limits
-	if stated && (!p.stated || lifetime < p.lifetime) {
-		p.lifetime, p.stated = lifetime, true
+	return max(0, seconds-max(s.age, s.apparentAge(now))), true
+}
+
+// add counts one part in, the page or a fragment, by its head.
+func (p *parts) add(h *fasthttp.ResponseHeader, now time.Time) {
+	s := said{
+		control: parseCacheControl(h.PeekAll(fasthttp.HeaderCacheControl)),
+		expires: h.Peek(fasthttp.HeaderExpires), date: h.Peek(fasthttp.HeaderDate), age: age(h),
 	}
+	p.count(&s, now)
 	for _, line := range h.PeekAll(fasthttp.HeaderVary) {
 		p.addVary(line)
 	}
 }
 
-// addPage is add for a pulled page.
-func (p *parts) addPage(page *pagecache.Page) {
-	var h fasthttp.ResponseHeader
-	if err := h.Read(bufio.NewReaderSize(bytes.NewReader(page.Head), len(page.Head)+16)); err != nil {
-		panic("BUG: stored head does not parse: " + err.Error())
+// addPage is add for a pulled page. It reads the head as it is kept, which is
+// many times cheaper than to make a header of it.
+func (p *parts) addPage(page *pagecache.Page, now time.Time) {
+	s := said{expires: page.Field("expires"), date: page.Field("date"), age: page.Age(now)}
+	for line := range page.Lines("cache-control") {
+		s.control.addLine(line)
 	}
-	h.Set(fasthttp.HeaderAge, strconv.FormatInt(page.Age(time.Now()), 10))
-	p.add(&h)
+	p.count(&s, now)
+	for line := range page.Lines("vary") {
+		p.addVary(line)
+	}
+}
+
+// count counts in what a part says.
+func (p *parts) count(s *said, now time.Time) {
+	remaining, stated := s.remaining(now)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.limits |= s.control.limits
+	if stated && (!p.stated || remaining < p.lifetime) {
+		p.lifetime, p.stated = remaining, true
+	}
 }
 
 func (p *parts) addVary(line []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for len(line) > 0 {
 		var name []byte
 		name, line, _ = bytes.Cut(line, []byte(","))
@@ -182,13 +208,12 @@ func (p *parts) cacheControl(failed bool, bound *expiry) []byte {
 
 // expiresIn is the lifetime that Expires states: from the answer's own Date,
 // not from our clock. What is no date has expired.
-func expiresIn(h *fasthttp.ResponseHeader) (seconds int64, stated bool) {
-	value := h.Peek(fasthttp.HeaderExpires)
-	if len(value) == 0 {
+func (s *said) expiresIn() (seconds int64, stated bool) {
+	if len(s.expires) == 0 {
 		return 0, false
 	}
-	expires, ok := parseHTTPDate(value)
-	date, dated := parseHTTPDate(h.Peek(fasthttp.HeaderDate))
+	expires, ok := parseHTTPDate(s.expires)
+	date, dated := parseHTTPDate(s.date)
 	if !ok || !dated {
 		return 0, true
 	}
@@ -198,8 +223,8 @@ func expiresIn(h *fasthttp.ResponseHeader) (seconds int64, stated bool) {
 // apparentAge is how old an answer is by its own Date (RFC 9111, section 4.2.3),
 // which an assembled one does not pass on. A Date states whole seconds, so one
 // that is no more than that old says nothing.
-func apparentAge(h *fasthttp.ResponseHeader, now time.Time) int64 {
-	date, ok := parseHTTPDate(h.Peek(fasthttp.HeaderDate))
+func (s *said) apparentAge(now time.Time) int64 {
+	date, ok := parseHTTPDate(s.date)
 	if old := now.Unix() - date; ok && old > 1 {
 		return old
 	}

@@ -1,12 +1,20 @@
 package edge
 
 import (
+	"bufio"
+	"bytes"
 	"io"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/ssiedge/ssiedge/pagecache"
 )
 
 // TestCacheControl is the table of what the head of an assembled answer says.
@@ -270,5 +278,36 @@ func TestHeadCallsNoFragment(t *testing.T) {
 	h.is(t, 200, "")
 	if withoutDate(g.head) != withoutDate(h.head) {
 		t.Errorf("all at hand: head of HEAD\n%swant that of GET\n%s", h.head, g.head)
+	}
+}
+
+// TestPartOfPulledPage: what a kept head says counts as if it were a header of
+// fasthttp's.
+func TestPartOfPulledPage(t *testing.T) {
+	now := time.Now()
+	at := func(d time.Duration) string { return now.Add(d).UTC().Format(http.TimeFormat) }
+	for _, fields := range [][]string{
+		{},
+		{"Cache-Control: public, max-age=600", "cache-control:\ts-maxage=500 , no-transform", "Vary: Accept-Language"},
+		{"CACHE-CONTROL: private=\"a, b\", max-age=x", "Vary: a ,B", "vary: b,c"},
+		{"Date: " + at(-time.Hour), "Expires: " + at(2*time.Hour)},
+		{"Date: " + at(-time.Hour), "Expires: 0", "Expires: " + at(2*time.Hour)},
+		{"Expires: " + at(time.Hour)},
+		{"Date: " + at(-time.Hour), "Cache-Control: max-age=7200, must-revalidate", "Expires: 0"},
+		{"Surrogate-Control: max-age=5", "X-Cache-Control: no-store", "Cache-Control:"},
+	} {
+		page := &pagecache.Page{Head: []byte("HTTP/1.1 200 OK\r\n" + strings.Join(append(fields, "\r\n"), "\r\n"))}
+		page.Measured = now.Add(-time.Minute).UnixMilli()
+		var h fasthttp.ResponseHeader
+		if err := h.Read(bufio.NewReader(bytes.NewReader(page.Head))); err != nil {
+			t.Fatalf("%q: %v", page.Head, err)
+		}
+		h.Set("Age", strconv.FormatInt(page.Age(now), 10))
+		var got, want parts
+		got.addPage(page, now)
+		want.add(&h, now)
+		if got.limits != want.limits || got.stated != want.stated || got.lifetime != want.lifetime || !slices.EqualFunc(got.vary, want.vary, bytes.Equal) {
+			t.Errorf("%q: %b, %v %d, %q; want %b, %v %d, %q", fields, got.limits, got.stated, got.lifetime, got.vary, want.limits, want.stated, want.lifetime, want.vary)
+		}
 	}
 }

@@ -25,7 +25,7 @@ func (a *assembly) Stat(inc *ssi.Include) (size int64, modified time.Time, err e
 	}
 	f.close()
 	if f.pulled() {
-		a.parts.addPage(f.Page)
+		a.parts.addPage(f.Page, time.Now())
 		if in.settings.keep.keyed() {
 			a.parts.readPersonal()
 		}

@@ -35,6 +35,7 @@ type visitor struct {
 	id     []byte // X-Request-Id, passed or made
 	trace  []byte // traceparent, passed or made
 	began  time.Time
+	random [24]byte // of the ids made
 }
 
 // field is one field line of a request.
@@ -65,7 +66,7 @@ func (r *request) snapshot() *visitor {
 		host = localHost(v.local)
 	}
 	v.bytes = v.bytes[:0]
-	v.bytes = slices.Grow(v.bytes, len(h.RawHeaders())+len(r.written)+len(host)+len(r.host)+len(r.client.forwardedFor)+256)
+	v.bytes = slices.Grow(v.bytes, len(h.RawHeaders())+len(r.written)+len(host)+len(r.host)+len(r.client.forwardedFor)+idsRoom+128)
 	v.method, v.target = v.own(h.Method()), v.own(r.written)
 	v.host, v.route, v.proxy = v.own(host), v.own(r.host), v.own(r.client.forwardedFor)
 	_, v.query, _ = bytes.Cut(v.target, []byte("?"))
@@ -95,13 +96,13 @@ func (v *visitor) takeFields(h *fasthttp.RequestHeader) {
 }
 
 // identify passes on the ids that the visitor came with and makes those that
-// are missing.
+// are missing, in the room that v.bytes has left.
 func (v *visitor) identify() {
 	v.id, v.trace = v.get("X-Request-Id"), v.get("Traceparent")
 	if len(v.id) > 0 && len(v.trace) > 0 {
 		return
 	}
-	id, trace := newIDs()
+	id, trace := newIDs(v.bytes[len(v.bytes):], &v.random)
 	if len(v.id) == 0 {
 		v.id = id
 	}
@@ -110,14 +111,17 @@ func (v *visitor) identify() {
 	}
 }
 
+// idsRoom is what newIDs takes of its room.
+const idsRoom = 32 + len("00-") + 32 + len("-") + 16 + len("-00")
+
 // newIDs makes an X-Request-Id and a traceparent (W3C Trace Context) of a trace
-// that begins here and is not sampled.
-func newIDs() (id, trace []byte) {
-	var random [24]byte
+// that begins here and is not sampled, of fresh random bytes, behind room.
+func newIDs(room []byte, random *[24]byte) (id, trace []byte) {
 	rand.Read(random[:]) // never fails
-	id = hex.AppendEncode(nil, random[:16])
-	trace = append(hex.AppendEncode([]byte("00-"), random[:16]), '-')
-	return id, append(hex.AppendEncode(trace, random[16:]), "-00"...)
+	id = hex.AppendEncode(room, random[:16])
+	trace = append(hex.AppendEncode(append(id, "00-"...), random[:16]), '-')
+	trace = append(hex.AppendEncode(trace, random[16:]), "-00"...)
+	return id[len(room):len(id):len(id)], trace[len(id):]
 }
 
 // get is the first value of a field, nil where there is none.
