@@ -40,9 +40,19 @@ func (d *document) doInclude(in *instr) (parked bool) {
 func (d *document) refused(pos position, err error) {
 	d.run.failed.Store(true)
 	if !errors.Is(err, errCount) || d.run.countTold.CompareAndSwap(false, true) {
-		d.report(pos, KindLimit, err)
+		d.report(pos, kindOfRefusal(err), err)
 	}
 	d.instead()
+}
+
+// kindOfRefusal tells limits from includes that are wrong themselves.
+func kindOfRefusal(err error) string {
+	for _, limit := range []error{errDepth, errCount, errBudget, errExpanded} {
+		if errors.Is(err, limit) {
+			return KindLimit
+		}
+	}
+	return KindInclude
 }
 
 // instead prints the error message for a directive; that of a list comes at its end.

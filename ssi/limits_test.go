@@ -281,3 +281,26 @@ func TestManyLargeFragments(t *testing.T) {
 		r.Close()
 	}
 }
+
+// An include that is not asked for is a limit's doing only where there is a limit.
+func TestKindOfRefusedIncludes(t *testing.T) {
+	for _, tt := range []struct {
+		src  string
+		env  Env
+		want string
+	}{
+		{`<!--#include virtual="/" stub="none" -->`, Env{}, KindInclude},
+		{`<!--#set var="up" value=".." --><!--#include virtual="/a/$up/b" -->`, Env{}, KindInclude},
+		{`<!--#include virtual="/" --><!--#include virtual="/" -->`, Env{MaxIncludes: 1}, KindLimit},
+	} {
+		var kinds []string
+		tt.env.Report = func(p Problem) { kinds = append(kinds, p.Kind) }
+		tt.env.Includer = &one{Fragment{Status: 200, Body: []byte("f")}}
+		r := start(tt.src, &tt.env)
+		r.AppendTo(nil)
+		r.Close()
+		if len(kinds) != 1 || kinds[0] != tt.want {
+			t.Errorf("%s: %q, want %q alone", tt.src, kinds, tt.want)
+		}
+	}
+}
