@@ -36,8 +36,8 @@ func openedAt(addr string, opened []net.Listener) (net.Listener, error) {
 }
 
 // listenUnix listens on a socket. One that nobody listens on any more, left by
-// a process that was killed, is replaced; a live one is not. Everybody on the
-// machine may connect, as with a port.
+// a process that was killed, is replaced; a live one is not, nor what is no
+// socket. Everybody on the machine may connect, as with a port.
 func listenUnix(path string) (net.Listener, error) {
 	l, err := net.Listen("unix", path)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -47,7 +47,7 @@ func listenUnix(path string) (net.Listener, error) {
 		} else if !errors.Is(err, syscall.ECONNREFUSED) {
 			return nil, fmt.Errorf("listen unix:%s: %w", path, err)
 		}
-		if err := os.Remove(path); err != nil {
+		if err := removeSocket(path); err != nil {
 			return nil, fmt.Errorf("listen unix:%s: %w", path, err)
 		}
 		l, err = net.Listen("unix", path)
@@ -56,4 +56,17 @@ func listenUnix(path string) (net.Listener, error) {
 		return nil, err
 	}
 	return l, os.Chmod(path, 0o666)
+}
+
+// removeSocket removes a socket. Files refuse connections as dead sockets do,
+// and may be dear to somebody.
+func removeSocket(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	if info.Mode().Type() != os.ModeSocket {
+		return errors.New("something is there that is no socket: remove it or choose another path")
+	}
+	return os.Remove(path)
 }
