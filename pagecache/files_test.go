@@ -69,15 +69,15 @@ func TestFilesTryOptions(t *testing.T) {
 	}
 }
 
-func TestValidateTry(t *testing.T) {
+func TestParsePattern(t *testing.T) {
 	for _, good := range append(DefaultTry(), "/{path}", "public/{path}.html", "{path}.cached.html", "a b{path}") {
-		if err := ValidateTry(good); err != nil {
+		if _, err := parsePattern(good); err != nil {
 			t.Errorf("%q: %v", good, err)
 		}
 	}
 	for _, bad := range []string{"", "index.html", "{path}{path}", "{uri}.html", "{path", "../{path}", "{path}/../x", ".cache{path}.html",
 		"{path}/.html", "a//b{path}", "{path}//index.html", "{path}\x00", "{path}/" + strings.Repeat("x", 256)} {
-		if err := ValidateTry(bad); err == nil || !strings.Contains(err.Error(), "{path}.html") {
+		if _, err := parsePattern(bad); err == nil || !strings.Contains(err.Error(), "{path}.html") {
 			t.Errorf("%q: error %v, want one with the cure", bad, err)
 		}
 	}

@@ -10,12 +10,12 @@ const (
 // longWeekdays are those of the RFC 850 form.
 var longWeekdays = [...]string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
 
-// parseDate reads an HTTP-date (RFC 9110, section 5.6.7) in one of its three
+// ParseDate reads an HTTP-date (RFC 9110, section 5.6.7) in one of its three
 // forms, as Unix seconds. now places the two-digit year of RFC 850. Names and
 // zone may be of any case, the weekday need not agree with the date, and
 // second 60 is the next minute's first; all else is strict, unlike in
-// http.ParseTime.
-func parseDate(b []byte, now time.Time) (unix int64, ok bool) {
+// http.ParseTime. b is not kept, and nothing is allocated.
+func ParseDate(b []byte, now time.Time) (unix int64, ok bool) {
 	d := dateReader{rest: b, ok: len(b) > 4}
 	switch {
 	case !d.ok:

@@ -52,7 +52,7 @@ func TestParseDate(t *testing.T) {
 		{"DAT_7", "Fri, 31 Dec 9999 23:59:59 GMT", "9999-12-31T23:59:59Z"},
 	} {
 		got := ""
-		if unix, ok := parseDate([]byte(c.in), now); ok {
+		if unix, ok := ParseDate([]byte(c.in), now); ok {
 			got = time.Unix(unix, 0).UTC().Format(time.RFC3339)
 		}
 		if got != c.want {
@@ -69,7 +69,7 @@ func FuzzParseDate(f *testing.F) {
 	f.Add("Sun Nov  6 08:49:37 1994")
 	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, s string) {
-		unix, ok := parseDate([]byte(s), now)
+		unix, ok := ParseDate([]byte(s), now)
 		if !ok || strings.Contains(s, ":60") || strings.Contains(s, "-") {
 			return
 		}

@@ -69,7 +69,7 @@ func (e *evidence) unstated() lifetime {
 // untilExpires is the time from an answer's Date to its Expires (RFC 9111,
 // section 4.2.1): no clock of ours. What is no date has expired.
 func (e *evidence) untilExpires(value []byte) int64 {
-	expires, ok := parseDate(value, e.reply.ResponseTime)
+	expires, ok := ParseDate(value, e.reply.ResponseTime)
 	if !ok {
 		return 0
 	}

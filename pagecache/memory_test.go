@@ -392,3 +392,11 @@ func BenchmarkMemoryPutFull(b *testing.B) {
 		m.Put(fmt.Appendf(nil, "prefix123/region/info/%d", i), q)
 	}
 }
+
+// derivedSize returns the bytes of what was built from the page so far.
+func (p *Page) derivedSize() int64 {
+	if d := p.derived.Load(); d != nil && d.built.Load() {
+		return d.size
+	}
+	return 0
+}

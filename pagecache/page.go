@@ -91,14 +91,6 @@ func (d *derived) build(p *Page, build func(*Page) (v any, size int)) *entry {
 	return p.home.Load()
 }
 
-// derivedSize returns the bytes of what was built from the page so far.
-func (p *Page) derivedSize() int64 {
-	if d := p.derived.Load(); d != nil && d.built.Load() {
-		return d.size
-	}
-	return 0
-}
-
 // keepable says whether a tier may keep the page: all of it must be there.
 func (p *Page) keepable() bool {
 	return p.Kept && int64(len(p.Body)) == p.Length

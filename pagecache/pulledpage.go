@@ -53,7 +53,7 @@ func (p *Page) readHead() {
 			p.ETag = view(value)
 		case equalFold(name, "last-modified"):
 			// A year in two digits is read as of now, whenever now is.
-			p.Modified, _ = parseDate(value, time.Now())
+			p.Modified, _ = ParseDate(value, time.Now())
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (r *Reply) date(name string) (unix int64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	return parseDate(value, r.ResponseTime)
+	return ParseDate(value, r.ResponseTime)
 }
 
 // made is when the answer was made: its Date, else when it came (RFC 9110,

@@ -19,13 +19,6 @@ const (
 // Rails page caching, then static site generators, then the file itself.
 func DefaultTry() []string { return []string{pathWord + ".html", pathWord + indexName, pathWord} }
 
-// ValidateTry says what is wrong with a pattern of FilesOptions.Try, and what
-// would be right.
-func ValidateTry(pattern string) error {
-	_, err := parsePattern(pattern)
-	return err
-}
-
 // pattern is one of Try: what stands before and after the path, which begins
 // with a slash itself.
 type pattern struct{ before, after string }

@@ -1,11 +1,11 @@
-package edge
+package pagecache
 
 import (
 	"testing"
 	"time"
 )
 
-func TestParseHTTPDate(t *testing.T) {
+func TestParseDateForms(t *testing.T) {
 	const rfc = 784111777 // 6 November 1994, 08:49:37
 	tests := []struct {
 		name, date string
@@ -35,15 +35,15 @@ func TestParseHTTPDate(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, ok := parseHTTPDate([]byte(tt.date))
+			got, ok := ParseDate([]byte(tt.date), time.Now())
 			if !ok || got != tt.want {
-				t.Errorf("parseHTTPDate(%q) = %d, %v, want %d", tt.date, got, ok, tt.want)
+				t.Errorf("ParseDate(%q) = %d, %v, want %d", tt.date, got, ok, tt.want)
 			}
 		})
 	}
 }
 
-func TestParseHTTPDateRefuses(t *testing.T) {
+func TestParseDateRefuses(t *testing.T) {
 	for _, date := range []string{
 		"", "0", "-1", "GMT", "Sun",
 		// Other zones.
@@ -91,14 +91,14 @@ func TestParseHTTPDateRefuses(t *testing.T) {
 		"Sunday,06-Nov-94 08:49:37 GMT",
 		"1994-11-06T08:49:37Z.........",
 	} {
-		if got, ok := parseHTTPDate([]byte(date)); ok {
-			t.Errorf("parseHTTPDate(%q) = %d, want it refused", date, got)
+		if got, ok := ParseDate([]byte(date), time.Now()); ok {
+			t.Errorf("ParseDate(%q) = %d, want it refused", date, got)
 		}
 	}
 }
 
 // The two digits mean the year within 50 of now.
-func TestParseRFC850Year(t *testing.T) {
+func TestParseDateYear(t *testing.T) {
 	tests := []struct {
 		now, date string
 		year      int
@@ -121,7 +121,7 @@ func TestParseRFC850Year(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, ok := parseRFC850Date([]byte(tt.date), now)
+		got, ok := ParseDate([]byte(tt.date), now)
 		if year := time.Unix(got, 0).UTC().Year(); !ok || year != tt.year {
 			t.Errorf("in %s %q is in %d (%v), want %d", tt.now, tt.date, year, ok, tt.year)
 		}
@@ -130,30 +130,30 @@ func TestParseRFC850Year(t *testing.T) {
 
 // What is accepted is what time.Parse reads in the same form; and every time
 // survives a round through each form.
-func FuzzParseHTTPDate(f *testing.F) {
+func FuzzDateForms(f *testing.F) {
 	f.Add([]byte("Sun, 06 Nov 1994 08:49:37 GMT"), int64(784111777))
 	f.Add([]byte("Sunday, 06-Nov-94 08:49:37 GMT"), int64(0))
 	f.Add([]byte("Sun Nov  6 08:49:37 1994"), int64(253402300799))
 	f.Fuzz(func(t *testing.T, b []byte, unix int64) {
-		parseHTTPDate(b)
+		ParseDate(b, time.Now())
 		unix = max(0, min(unix, 253402300799))
 		at := time.Unix(unix, 0).UTC()
 		for _, layout := range []string{"Mon, 02 Jan 2006 15:04:05 GMT", time.ANSIC} {
-			if got, ok := parseHTTPDate([]byte(at.Format(layout))); !ok || got != unix {
+			if got, ok := ParseDate([]byte(at.Format(layout)), time.Now()); !ok || got != unix {
 				t.Errorf("%q is %d, %v, want %d", at.Format(layout), got, ok, unix)
 			}
 		}
 		date := at.Format("Monday, 02-Jan-06 15:04:05 GMT")
-		if got, ok := parseRFC850Date([]byte(date), at); !ok || got != unix {
+		if got, ok := ParseDate([]byte(date), at); !ok || got != unix {
 			t.Errorf("%q at that time is %d, %v, want %d", date, got, ok, unix)
 		}
 	})
 }
 
-func TestParseHTTPDateAllocatesNothing(t *testing.T) {
+func TestParseDateAllocatesNothing(t *testing.T) {
 	for _, s := range []string{"Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"} {
 		b := []byte(s)
-		if n := testing.AllocsPerRun(100, func() { parseHTTPDate(b) }); n != 0 {
+		if n := testing.AllocsPerRun(100, func() { ParseDate(b, time.Now()) }); n != 0 {
 			t.Errorf("%q: %v allocations, want none", s, n)
 		}
 	}
