@@ -146,7 +146,7 @@ func TestMemcachedMemory(t *testing.T) {
 func TestKilledEdge(t *testing.T) {
 	server := realtest.Memcached(t)
 	app := newStage()
-	s := setup{app: app, top: fmt.Sprintf("state = %q\n[memcache]\nservers = [%q]\ntimeout = \"2s\"\n", filepath.Join(t.TempDir(), "state"), server.Addr)}
+	s := setup{app: app, top: fmt.Sprintf("state = %q\n[memcache]\nservers = [%q]\ntimeout = \"20s\"\n", filepath.Join(t.TempDir(), "state"), server.Addr)}
 	options := realtest.EdgeOptions{Config: s.config(t)}
 	edge := realtest.Edge(t, options)
 	path := func(i int) string { return fmt.Sprintf("/p/%d", i) }

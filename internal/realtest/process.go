@@ -31,7 +31,7 @@ func Start(t testing.TB, cmd *exec.Cmd) *Process {
 	cmd.Stdout, cmd.Stderr = p.Stdout, p.Stderr
 	cmd.SysProcAttr = dieWithParent()
 	// A grandchild that keeps the pipes open must not hold Wait for good.
-	cmd.WaitDelay = 5 * time.Second
+	cmd.WaitDelay = patience
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
