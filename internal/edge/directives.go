@@ -97,11 +97,13 @@ func (d *directives) wantsYounger(age int64) bool {
 // immutable says whether a page will not change while it is fresh (RFC 8246): a
 // reload, which is max-age=0, need not ask then.
 func immutable(f found) bool {
-	for rest := f.Page.Field("cache-control"); len(rest) > 0; {
-		var name []byte
-		name, _, rest = nextDirective(rest)
-		if equalFold(name, "immutable") {
-			return true
+	for rest := range f.Page.Lines("cache-control") {
+		for len(rest) > 0 {
+			var name []byte
+			name, _, rest = nextDirective(rest)
+			if equalFold(name, "immutable") {
+				return true
+			}
 		}
 	}
 	return false

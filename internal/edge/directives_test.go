@@ -180,3 +180,12 @@ func TestRequestOnlyIfCachedKeepsNothing(t *testing.T) {
 	app.was(t, 0)
 	e.get("/p", "Cache-Control: no-cache").is(t, 200, "app")
 }
+
+// Immutable may stand in a line of its own.
+func TestImmutableInASecondLine(t *testing.T) {
+	e, app := newScripted(t, []step{{body: "page", fields: []string{"Cache-Control: max-age=200", "Cache-Control: immutable", `Etag: "a"`}}},
+		withSite(func(s *Site) { s.Cache.RequestDirectives = true }))
+	e.get("/p")
+	e.get("/p", "Cache-Control: max-age=0").is(t, 200, "page")
+	app.was(t, 1)
+}
