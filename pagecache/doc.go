@@ -11,7 +11,8 @@
 // for it. [Decide] says by an answer's head whether it may be kept and for how
 // long, as RFC 9111 has it for a shared cache; [Pulled] keeps it, in memory
 // and in the tiers behind it, a [Disk] and a [MemcacheTier]; [Flights] lets one
-// request fill for all who want the same page. [Purges] is what is known to be
+// request fill for all who want the same page, an [Arrival] shares its body while
+// it comes in, within a [Budget]. [Purges] is what is known to be
 // gone, by the records of a [Journal].
 //
 // What is promised:
@@ -32,7 +33,7 @@
 // bytes, bodies in memory of a quarter of it.
 //
 // Everything here may be used from any number of goroutines at once, and
-// nothing starts one of its own but [Disk.Run], until it ends. Pages do not change once they were handed
-// out: reading one takes no lock, sending one no copy. The package needs a
-// Unix: files are compared by device, inode and times.
+// nothing starts one of its own but [Disk.Run], until it ends. Pages do not
+// change once they were handed out: reading one takes no lock, sending one no
+// copy. The package needs a Unix: files are compared by device, inode and times.
 package pagecache

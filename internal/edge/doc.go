@@ -12,8 +12,11 @@
 //  4. Rules: the settings for the canonical path (rules.go).
 //  5. Method: GET and HEAD may be answered from a page; all else goes to the
 //     origin as the visitor wrote it (method.go).
-//  6. Look up: a published page, from root or memcached (lookup.go).
-//  7. Forward: nobody has the page, the origin is asked (forward.go,
+//  6. Look up: a published page, from root or memcached, then a pulled one
+//     (lookup.go, key.go).
+//  7. Fill: nobody has the page; one request a key asks the origin for it, to
+//     keep it, and the others wait (pull.go, fill.go, keeping.go). Forward:
+//     nobody may have it, the origin is asked for this visitor (forward.go,
 //     outgoing.go, visitor.go).
 //  8. Assemble: the directives of the page are run, its includes fetched all at
 //     once, its output sent in order (assemble.go, include.go, variables.go,
@@ -33,5 +36,5 @@
 // and their settings, is built once and never changed; Reload builds it anew
 // and swaps one pointer, and a request keeps to the one it began with.
 // Goroutines of a request (includes, bodies of uploads) end before its answer
-// is closed.
+// is closed; those that work for all (fills, sweeps) end with Close.
 package edge
