@@ -161,7 +161,9 @@ type Interrupter interface{ Interrupt() }
 
 // Do sends the request and returns when the head of the answer has come, or
 // with an *Error. The package comment tells when a request is sent again.
-// The context also governs the answer's body until Answer is closed.
+// The context also governs the answer's body until Answer is closed. It must not
+// be fasthttp's RequestCtx: at the end of a Shutdown its Err becomes nil again,
+// at which package context panics.
 func (p *Pool) Do(ctx context.Context, x *Exchange) error {
 	x.Answer, x.Size, x.Conn, x.Server = nil, 0, nil, ""
 	t := &trip{pool: p, ctx: ctx, x: x}
