@@ -1,6 +1,10 @@
 package pagecache
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/hex"
+	"unicode/utf8"
+)
 
 // dictionary is a structured field of type Dictionary (RFC 9651, section
 // 4.2.2), as far as directives need it: parameters are checked and dropped,
@@ -207,18 +211,37 @@ func (p *itemParser) byteSequence() itemKind {
 	return itemOther
 }
 
-// displayString takes a Display String; its escapes are not decoded.
+// displayString takes a Display String: its escapes are of lower case, and the
+// bytes that it stands for UTF-8.
 func (p *itemParser) displayString() itemKind {
 	p.next('%')
 	if !p.next('"') {
 		return itemInvalid
 	}
-	p.while(func(c byte) bool { return c >= ' ' && c <= '~' && c != '"' })
-	if !p.next('"') {
+	var text []byte
+	for !p.next('"') {
+		if len(p.rest) == 0 || p.rest[0] < ' ' || p.rest[0] > '~' {
+			return itemInvalid
+		}
+		n := 1
+		if c := p.rest[0]; c != '%' {
+			text = append(text, c)
+		} else if n = 3; len(p.rest) < n || bytes.ContainsFunc(p.rest[1:n], isUpper) {
+			return itemInvalid
+		} else if decoded, err := hex.AppendDecode(text, p.rest[1:n]); err != nil {
+			return itemInvalid
+		} else {
+			text = decoded
+		}
+		p.rest = p.rest[n:]
+	}
+	if !utf8.Valid(text) {
 		return itemInvalid
 	}
 	return itemOther
 }
+
+func isUpper(c rune) bool { return 'A' <= c && c <= 'Z' }
 
 // parameters takes those that follow an item.
 func (p *itemParser) parameters() bool {
