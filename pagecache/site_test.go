@@ -108,7 +108,7 @@ func (s *site) path(name string) string { return filepath.Join(s.dir, name) }
 
 func (s *site) write(name, text string) {
 	s.t.Helper()
-	s.outlast(name)
+	outlast(s.t, s.path(name), s.dir+".probe")
 	if err := os.MkdirAll(filepath.Dir(s.path(name)), 0o755); err != nil {
 		s.t.Fatal(err)
 	}
@@ -119,17 +119,17 @@ func (s *site) write(name, text string) {
 
 // outlast waits until a file that is written now gets other times than the last
 // write of this one left: many kernels change the time of files only every few
-// milliseconds. It does nothing where there is no such file.
-func (s *site) outlast(name string) {
-	s.t.Helper()
-	last, err := statPath(s.path(name))
+// milliseconds. It does nothing where there is no such file. probe is one that
+// it may write.
+func outlast(t testing.TB, name, probe string) {
+	t.Helper()
+	last, err := statPath(name)
 	if err != nil {
 		return
 	}
-	probe := s.dir + ".probe"
-	realtest.Eventually(s.t, "the time of files goes on", func() bool {
+	realtest.Eventually(t, "the time of files goes on", func() bool {
 		if err := os.WriteFile(probe, nil, 0o644); err != nil {
-			s.t.Fatal(err)
+			t.Fatal(err)
 		}
 		st, err := statPath(probe)
 		return err == nil && st.id.change > last.id.change
