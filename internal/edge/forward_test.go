@@ -254,10 +254,10 @@ func TestOriginSlow(t *testing.T) {
 // TestOriginSlowerThanAWrite: what counts is the time that writing takes.
 func TestOriginSlowerThanAWrite(t *testing.T) {
 	app := func(w http.ResponseWriter, r *http.Request) {
-		time.Sleep(600 * time.Millisecond) // the app's own slowness
+		time.Sleep(1300 * time.Millisecond) // the app's own slowness
 		io.WriteString(w, "late")
 	}
-	e := newEdge(t, withApp(t, app), func(o *Options) { o.Limits.WriteTimeout = 400 * time.Millisecond })
+	e := newEdge(t, withApp(t, app), func(o *Options) { o.Limits.WriteTimeout = time.Second })
 	e.get("/x").is(t, 200, "late")
 }
 
