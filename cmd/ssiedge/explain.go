@@ -35,7 +35,7 @@ func explainCommand(stdout, stderr io.Writer, code *int) *cobra.Command {
 		Long: "Say what the edge would do with a GET of the URL, and why, without doing it. The URL is\n" +
 			"http://host/path?query, or /path?query with -H 'Host: host'. With --vs, or --vs-header, say why\n" +
 			"that request and another do or do not share a page.",
-		Args: cobra.ExactArgs(1),
+		Args: oneURL,
 		RunE: func(_ *cobra.Command, args []string) error {
 			call.url = args[0]
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -124,8 +124,8 @@ func TestExplainCommandRefused(t *testing.T) {
 		code int
 		says string
 	}{
-		{nil, exitUsage, "accepts 1 arg(s)"},
-		{[]string{"/a", "/b"}, exitUsage, "accepts 1 arg(s)"},
+		{nil, exitUsage, "explain: 0 arguments: one URL is wanted"},
+		{[]string{"/a", "/b"}, exitUsage, "explain: 2 arguments: one URL is wanted"},
 		{[]string{"--admin", "127.0.0.1:8081", "/a"}, exitUsage, `--admin "127.0.0.1:8081": want a URL like`},
 		{[]string{"--admin", url, "/a"}, exitUsage, `explain: url "/a": want one host, got 0; give the host once`},
 		{[]string{"--admin", url, "http://other.example/"}, exitUsage, "visitors get 421"},

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -46,11 +45,14 @@ func rootCommand(stdout, stderr io.Writer, code *int) *cobra.Command {
 		Short:         "An edge cache with server-side includes",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return errors.New("which command? try: ssiedge demo, or ssiedge help")
-		},
+		Version:       version(),
+		Args:          cobra.ArbitraryArgs,
+		RunE:          aCommand,
+
+		SuggestionsMinimumDistance: 2,
 	}
+	root.SetVersionTemplate("ssiedge {{.Version}}\n")
+	root.SetFlagErrorFunc(misused)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		serveCommand(stdout, stderr, code),
@@ -69,7 +71,7 @@ func checkCommand(stdout, stderr io.Writer, code *int) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Say what is wrong with the configuration and the pages under root, at file:line:col, and the cure",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		Run: func(*cobra.Command, []string) {
 			*code = runCheck(file, os.LookupEnv, stdout, stderr)
 		},
@@ -82,7 +84,7 @@ func demoCommand(stdout, stderr io.Writer, code *int) *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
 		Short: "Serve a sample site, with a sample app, from this one process",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		Run: func(*cobra.Command, []string) {
 			// SIGHUP: the terminal was closed, and the demo's folder has to go.
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -96,7 +98,7 @@ func versionCommand(stdout io.Writer) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		Run: func(*cobra.Command, []string) {
 			fmt.Fprintln(stdout, "ssiedge "+version())
 		},

@@ -36,7 +36,7 @@ func serveCommand(stdout, stderr io.Writer, code *int) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve [-c FILE | --root DIR --origin URL --listen ADDR --memcache ADDR]",
 		Short: "Serve a site",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			load, err := loader(file, flags)
 			if err != nil {

@@ -36,15 +36,12 @@ why), and what failed.
 Exit code: 0 done, 1 some of it failed or it was interrupted, 2 the call is wrong.`,
 		Example: `  ssiedge warm --edge http://127.0.0.1:8080 --sitemap https://www.example.com/sitemap.xml
   ssiedge warm --edge http://127.0.0.1:8080 --host www.example.com --urls paths.txt --rate 50`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return flags.run(cmd, stdout, stderr, code)
 		},
 	}
 	flags.define(cmd)
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return fmt.Errorf("warm: %w; see ssiedge warm --help", err)
-	})
 	return cmd
 }
 

@@ -92,7 +92,7 @@ func TestWarmRefusesWrongCalls(t *testing.T) {
 		{[]string{"--edge", "http://a", "--urls", "-", "--cookie", "x"}, `ssiedge: warm: --cookie "x": one cookie is wanted, like "name=value"`},
 		{[]string{"--edge", "http://a", "--urls", "-", "--host", "http://b"}, `ssiedge: warm: --host "http://b": a host name is wanted, with or without a port`},
 		{[]string{"--edge", "http://a", "--crawl", "http://a"}, "ssiedge: warm: unknown flag: --crawl; see ssiedge warm --help"},
-		{[]string{"--edge", "http://a", "more"}, `ssiedge: unknown command "more" for "ssiedge warm"`},
+		{[]string{"--edge", "http://a", "more"}, `ssiedge: warm: unexpected argument "more"; see ssiedge warm --help`},
 	} {
 		var stdout, stderr bytes.Buffer
 		code := run(append([]string{"warm"}, c.args...), &stdout, &stderr)
