@@ -57,14 +57,14 @@ func (h *halves) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // part reads what the visitor has while the app waits at its gate: nearly all
-// of the first half. A few bytes may wait in a buffer for more.
+// of the first half. Some may wait in a buffer for more.
 func (h *halves) part(t testing.TB, p *pending) string {
 	t.Helper()
 	head := rawHead(t, p.r)
 	if !strings.HasPrefix(head, "HTTP/1.1 200 ") {
 		t.Fatalf("head %q", head)
 	}
-	n := len(h.body)/2 - 8192
+	n := len(h.body)/2 - 2*writeBuffer
 	b := make([]byte, n)
 	var body io.Reader = p.r
 	if strings.Contains(head, "Transfer-Encoding: chunked") {
@@ -106,7 +106,7 @@ func TestArrives(t *testing.T) {
 	}
 	close(h.release)
 	for _, p := range []*pending{first, leaves, late} {
-		rest := len(h.body)/2 + 8192
+		rest := len(h.body)/2 + 2*writeBuffer
 		if n, err := io.Copy(io.Discard, io.LimitReader(p.r, int64(rest))); err != nil || int(n) != rest {
 			t.Errorf("the second half: %d of %d bytes, %v", n, rest, err)
 		}
