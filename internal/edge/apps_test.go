@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -86,7 +87,19 @@ func newRecorder(t testing.TB, handler func(head, body string) string) *recorder
 // to end serve.
 func newRawApp(t testing.TB, serve func(net.Conn)) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	return "http://" + listenRaw(t, "tcp", "127.0.0.1:0", serve)
+}
+
+// newRawSocket is newRawApp on a unix socket, where what has been written is
+// there at once.
+func newRawSocket(t testing.TB, serve func(net.Conn)) string {
+	t.Helper()
+	return "unix:" + listenRaw(t, "unix", filepath.Join(t.TempDir(), "app"), serve)
+}
+
+func listenRaw(t testing.TB, network, address string, serve func(net.Conn)) string {
+	t.Helper()
+	l, err := net.Listen(network, address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +124,7 @@ func newRawApp(t testing.TB, serve func(net.Conn)) string {
 		open.closeAll()
 		within(t, "the app's connections end", wg.Wait)
 	})
-	return "http://" + l.Addr().String()
+	return l.Addr().String()
 }
 
 // serve answers the requests of one connection.

@@ -138,7 +138,7 @@ func TestAttackPipelineDesync(t *testing.T) {
 func TestAttackResponseQueue(t *testing.T) {
 	const stray = "HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\nContent-Length: 4\r\n\r\nevil"
 	answered, written := make(chan struct{}), make(chan struct{})
-	app := newRawApp(t, func(c net.Conn) {
+	app := newRawSocket(t, func(c net.Conn) {
 		r := bufio.NewReader(c)
 		for {
 			req, err := http.ReadRequest(r)

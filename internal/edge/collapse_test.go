@@ -157,10 +157,13 @@ func testKey(target string) []byte {
 // What is known as not keepable is waited for by nobody; a request of nobody in
 // particular goes out as a fill all the same, and takes the mark away.
 func TestNotKeepable(t *testing.T) {
-	keep := false
+	keep, last := false, make(chan struct{})
 	g := newGated(func(w http.ResponseWriter, r *http.Request) {
 		if keep {
 			w.Header().Set("Cache-Control", "max-age=60")
+			if r.Header.Get("Cookie") == "" {
+				<-last // the answers to the others would bring the mark back
+			}
 		}
 		io.WriteString(w, r.Header.Get("Cookie"))
 	})
@@ -178,6 +181,7 @@ func TestNotKeepable(t *testing.T) {
 	close(g.release)
 	second.answer().is(t, 200, "s=ana")
 	third.answer().is(t, 200, "s=bob")
+	close(last)
 	fourth.answer().has(t, "Cache-Status", "ssiedge; fwd=uri-miss; stored")
 	app.was(t, 4)
 	e.get("/slow", "Cookie: s=ana").hit(t, "memory")

@@ -125,7 +125,7 @@ func TestStaleFragmentAtHand(t *testing.T) {
 // than his own page may take; the fill goes on.
 func TestFollowerHasHisOwnDeadline(t *testing.T) {
 	g := newGated(includes(says("F", "Cache-Control: max-age=60")))
-	e, app := newPulling(t, g.ServeHTTP, withSite(func(s *Site) { s.SSI.Timeout = 60 * time.Millisecond }))
+	e, app := newPulling(t, g.ServeHTTP, withSite(func(s *Site) { s.SSI.Timeout = 600 * time.Millisecond }))
 	first, second := e.begin("/page-slow"), e.begin("/page-slow")
 	<-g.entered
 	first.answer().is(t, 200, "page [error]")
