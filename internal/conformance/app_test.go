@@ -93,9 +93,9 @@ func (a *app) serve(c net.Conn) {
 		}
 		body, _ := io.ReadAll(req.Body)
 		answer := a.take(&asked{Request: req, body: string(body)})
-		head, rest, _ := strings.Cut(answer, "\r\n\r\n")
-		if req.Method == "HEAD" && answer != "" {
-			answer, rest = head+"\r\n\r\n", ""
+		head, rest := lastHead(answer)
+		if req.Method == "HEAD" {
+			answer, rest = strings.TrimSuffix(answer, rest), ""
 		}
 		if text, cut := strings.CutSuffix(answer, reset); cut {
 			io.WriteString(c, text)
@@ -129,6 +129,16 @@ func (a *app) take(q *asked) string {
 		return ""
 	}
 	return s(q)
+}
+
+// lastHead gives the head of an answer, behind those of interim ones, and its
+// body.
+func lastHead(answer string) (head, rest string) {
+	head, rest, _ = strings.Cut(answer, "\r\n\r\n")
+	for strings.HasPrefix(head, "HTTP/1.1 1") && !strings.HasPrefix(head, "HTTP/1.1 101 ") {
+		head, rest, _ = strings.Cut(rest, "\r\n\r\n")
+	}
+	return head, rest
 }
 
 // lasts says whether the connection can go on after an answer: it was framed as
